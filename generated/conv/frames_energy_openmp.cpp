@@ -187,6 +187,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -236,7 +240,7 @@ inline Lanes<T, N> shifted_by(Lanes<T, N> lanes, int64_t count, T rest) {
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -402,7 +406,7 @@ template <int64_t kStep, class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int64_t first, int64_t at,
                                                              int64_t extent, Active active,
                                                              std::enable_if_t<true, T> outside) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep)
       return load_every(array + first, kStep, active);
   return load_edge<kStep>(array, first, at, extent, active, outside);

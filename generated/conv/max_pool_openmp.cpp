@@ -185,6 +185,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -367,7 +371,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -468,7 +472,7 @@ template <int64_t kStep, class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int64_t first, int64_t at,
                                                              int64_t extent, Active active,
                                                              std::enable_if_t<true, T> outside) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep)
       return load_every(array + first, kStep, active);
   return load_edge<kStep>(array, first, at, extent, active, outside);

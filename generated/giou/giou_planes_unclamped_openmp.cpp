@@ -179,6 +179,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -212,10 +216,14 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 template <int N, class T, class Step>
 inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
                                                      const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+  if (!around) return for_lanes<N>(first, end, step);
+  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) {
+    step(first, FirstLanes<N>{int(N - past)});
+    first += N - past;
+  }
+  for (const int64_t last = end - N; first <= last; first += N) step(first, FarLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
 // The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
@@ -288,6 +296,16 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return load_vector(from, active);
 }
 
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
+}
+
 // Copies the first bytes of a vector, by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -354,7 +372,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -530,15 +548,15 @@ void giou_planes_unclamped_f32(const float* left_p, const float* top_p, const fl
                             if (around_caches)
                               prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn],
                                             &left_t[mn], &top_t[mn], &right_t[mn], &bottom_t[mn]);
-                            const auto left_p_ = load(&left_p[mn], active);
-                            const auto top_p_ = load(&top_p[mn], active);
-                            const auto right_p_ = load(&right_p[mn], active);
-                            const auto bottom_p_ = load(&bottom_p[mn], active);
+                            const auto left_p_ = load_once(&left_p[mn], active);
+                            const auto top_p_ = load_once(&top_p[mn], active);
+                            const auto right_p_ = load_once(&right_p[mn], active);
+                            const auto bottom_p_ = load_once(&bottom_p[mn], active);
                             const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
-                            const auto left_t_ = load(&left_t[mn], active);
-                            const auto top_t_ = load(&top_t[mn], active);
-                            const auto right_t_ = load(&right_t[mn], active);
-                            const auto bottom_t_ = load(&bottom_t[mn], active);
+                            const auto left_t_ = load_once(&left_t[mn], active);
+                            const auto top_t_ = load_once(&top_t[mn], active);
+                            const auto right_t_ = load_once(&right_t[mn], active);
+                            const auto bottom_t_ = load_once(&bottom_t[mn], active);
                             const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
                             const auto overlap = (lesser(right_p_, right_t_) - greater(left_p_, left_t_)) *
                                                  (lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_));
@@ -647,15 +665,15 @@ void giou_planes_unclamped_f64(const double* left_p, const double* top_p, const 
                             if (around_caches)
                               prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn],
                                             &left_t[mn], &top_t[mn], &right_t[mn], &bottom_t[mn]);
-                            const auto left_p_ = load(&left_p[mn], active);
-                            const auto top_p_ = load(&top_p[mn], active);
-                            const auto right_p_ = load(&right_p[mn], active);
-                            const auto bottom_p_ = load(&bottom_p[mn], active);
+                            const auto left_p_ = load_once(&left_p[mn], active);
+                            const auto top_p_ = load_once(&top_p[mn], active);
+                            const auto right_p_ = load_once(&right_p[mn], active);
+                            const auto bottom_p_ = load_once(&bottom_p[mn], active);
                             const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
-                            const auto left_t_ = load(&left_t[mn], active);
-                            const auto top_t_ = load(&top_t[mn], active);
-                            const auto right_t_ = load(&right_t[mn], active);
-                            const auto bottom_t_ = load(&bottom_t[mn], active);
+                            const auto left_t_ = load_once(&left_t[mn], active);
+                            const auto top_t_ = load_once(&top_t[mn], active);
+                            const auto right_t_ = load_once(&right_t[mn], active);
+                            const auto bottom_t_ = load_once(&bottom_t[mn], active);
                             const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
                             const auto overlap = (lesser(right_p_, right_t_) - greater(left_p_, left_t_)) *
                                                  (lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_));

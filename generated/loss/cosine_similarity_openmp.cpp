@@ -6,6 +6,7 @@
 // Phase 2: threads share M, neighbours along N.
 // Through the workspace: total_part, total_part, total_part.
 // Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "cosine_similarity.h"
 
@@ -212,6 +213,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -243,7 +248,7 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -319,6 +324,16 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return load_vector(from, active);
 }
 
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
+}
+
 // Copies the first bytes of a vector, by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -385,7 +400,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -394,6 +409,65 @@ inline void finish_stores() {
 #if defined(__SSE2__)
   __builtin_ia32_sfence();
 #endif
+}
+
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
 }
 
 // Where a page begins, asks for the first lines of the next one, whether or not that is one's own.
@@ -649,6 +723,30 @@ inline Lanes<T, N> sqrt(Lanes<T, N> x) {
 #endif
 }
 
+// For N <= 15: rows that fill no vector.
+void cosine_similarity_f32_short(const float* x, const float* y, float* similarity, int64_t M, int64_t N) {
+  const bool around_caches = M * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
+        Lanes<float, kLanes32> total3 = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          total += load_every(&x[m * N + n], N, active) * load_every(&y[m * N + n], N, active);
+          total2 += load_every(&x[m * N + n], N, active) * load_every(&x[m * N + n], N, active);
+          total3 += load_every(&y[m * N + n], N, active) * load_every(&y[m * N + n], N, active);
+        }
+        store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08f),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct CosineSimilarityF32Workspace {
   int64_t total_part;
@@ -688,8 +786,8 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
                             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               if (from_memory) prefetch_page(&y[m * N + n]);
-                              const auto x_ = load(&x[m * N + n], active);
-                              const auto y_ = load(&y[m * N + n], active);
+                              const auto x_ = load_once(&x[m * N + n], active);
+                              const auto y_ = load_once(&y[m * N + n], active);
                               total4_lanes += keep(active, x_ * y_, 0.0f);
                               total5_lanes += keep(active, x_ * x_, 0.0f);
                               total6_lanes += keep(active, y_ * y_, 0.0f);
@@ -718,6 +816,30 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
           total3 += load(&total_part3[n_share * M + m], active);
         }
         store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08f),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void cosine_similarity_f64_short(const double* x, const double* y, double* similarity, int64_t M, int64_t N) {
+  const bool around_caches = M * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<double, kLanes64> total = 0.0;
+        Lanes<double, kLanes64> total2 = 0.0;
+        Lanes<double, kLanes64> total3 = 0.0;
+        for (int64_t n = 0; n < N; ++n) {
+          total += load_every(&x[m * N + n], N, active) * load_every(&y[m * N + n], N, active);
+          total2 += load_every(&x[m * N + n], N, active) * load_every(&x[m * N + n], N, active);
+          total3 += load_every(&y[m * N + n], N, active) * load_every(&y[m * N + n], N, active);
+        }
+        store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08),
                      around_caches);
       });
     }
@@ -764,8 +886,8 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
                             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               if (from_memory) prefetch_page(&y[m * N + n]);
-                              const auto x_ = load(&x[m * N + n], active);
-                              const auto y_ = load(&y[m * N + n], active);
+                              const auto x_ = load_once(&x[m * N + n], active);
+                              const auto y_ = load_once(&y[m * N + n], active);
                               total4_lanes += keep(active, x_ * y_, 0.0);
                               total5_lanes += keep(active, x_ * x_, 0.0);
                               total6_lanes += keep(active, y_ * y_, 0.0);
@@ -794,6 +916,34 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
           total3 += load(&total_part3[n_share * M + m], active);
         }
         store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void cosine_similarity_bf16_short(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
+                                  int64_t N) {
+  const bool around_caches = M * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
+        Lanes<float, kLanes32> total3 = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          total += from_bf16(load_every(&x[m * N + n], N, active)) *
+                   from_bf16(load_every(&y[m * N + n], N, active));
+          total2 += from_bf16(load_every(&x[m * N + n], N, active)) *
+                    from_bf16(load_every(&x[m * N + n], N, active));
+          total3 += from_bf16(load_every(&y[m * N + n], N, active)) *
+                    from_bf16(load_every(&y[m * N + n], N, active));
+        }
+        store_around(&similarity[m], active, to_bf16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
                      around_caches);
       });
     }
@@ -870,6 +1020,34 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
           total3 += load(&total_part3[n_share * M + m], active);
         }
         store_around(&similarity[m], active, to_bf16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
+                     around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void cosine_similarity_f16_short(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
+                                 int64_t N) {
+  const bool around_caches = M * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
+        Lanes<float, kLanes32> total3 = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          total +=
+              from_f16(load_every(&x[m * N + n], N, active)) * from_f16(load_every(&y[m * N + n], N, active));
+          total2 +=
+              from_f16(load_every(&x[m * N + n], N, active)) * from_f16(load_every(&x[m * N + n], N, active));
+          total3 +=
+              from_f16(load_every(&y[m * N + n], N, active)) * from_f16(load_every(&y[m * N + n], N, active));
+        }
+        store_around(&similarity[m], active, to_f16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
                      around_caches);
       });
     }
@@ -956,6 +1134,7 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
 }  // namespace
 
 extern "C" int64_t cosine_similarity_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return CosineSimilarityF32Workspace(M, N).bytes;
 }
 
@@ -970,6 +1149,10 @@ extern "C" int cosine_similarity_f32_openmp(const float* x, const float* y, floa
   if (similarity == nullptr && M > 0) return 7;
   if (overlap(x, M * N * 4, similarity, M * 4)) return 8;
   if (overlap(y, M * N * 4, similarity, M * 4)) return 9;
+  if (N <= 15) {
+    cosine_similarity_f32_short(x, y, similarity, M, N);
+    return 0;
+  }
   const CosineSimilarityF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -980,6 +1163,7 @@ extern "C" int cosine_similarity_f32_openmp(const float* x, const float* y, floa
 }
 
 extern "C" int64_t cosine_similarity_f64_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return CosineSimilarityF64Workspace(M, N).bytes;
 }
 
@@ -994,6 +1178,10 @@ extern "C" int cosine_similarity_f64_openmp(const double* x, const double* y, do
   if (similarity == nullptr && M > 0) return 7;
   if (overlap(x, M * N * 8, similarity, M * 8)) return 8;
   if (overlap(y, M * N * 8, similarity, M * 8)) return 9;
+  if (N <= 15) {
+    cosine_similarity_f64_short(x, y, similarity, M, N);
+    return 0;
+  }
   const CosineSimilarityF64Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1004,6 +1192,7 @@ extern "C" int cosine_similarity_f64_openmp(const double* x, const double* y, do
 }
 
 extern "C" int64_t cosine_similarity_bf16_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return CosineSimilarityBf16Workspace(M, N).bytes;
 }
 
@@ -1018,6 +1207,10 @@ extern "C" int cosine_similarity_bf16_openmp(const uint16_t* x, const uint16_t* 
   if (similarity == nullptr && M > 0) return 7;
   if (overlap(x, M * N * 2, similarity, M * 2)) return 8;
   if (overlap(y, M * N * 2, similarity, M * 2)) return 9;
+  if (N <= 15) {
+    cosine_similarity_bf16_short(x, y, similarity, M, N);
+    return 0;
+  }
   const CosineSimilarityBf16Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1028,6 +1221,7 @@ extern "C" int cosine_similarity_bf16_openmp(const uint16_t* x, const uint16_t* 
 }
 
 extern "C" int64_t cosine_similarity_f16_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return CosineSimilarityF16Workspace(M, N).bytes;
 }
 
@@ -1042,6 +1236,10 @@ extern "C" int cosine_similarity_f16_openmp(const uint16_t* x, const uint16_t* y
   if (similarity == nullptr && M > 0) return 7;
   if (overlap(x, M * N * 2, similarity, M * 2)) return 8;
   if (overlap(y, M * N * 2, similarity, M * 2)) return 9;
+  if (N <= 15) {
+    cosine_similarity_f16_short(x, y, similarity, M, N);
+    return 0;
+  }
   const CosineSimilarityF16Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;

@@ -219,6 +219,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -250,7 +254,7 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -329,6 +333,16 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return Mask<Active::kLanes>::from(load_vector(reinterpret_cast<const int8_t*>(from), active) != 0);
   else
     return load_vector(from, active);
+}
+
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
 }
 
 // One half of the lanes, from `kFirst` on.
@@ -540,7 +554,7 @@ void kl_divergence_f32_f32(const float* prediction, const float* target, float* 
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto target_ = load(&target[b * V + v], active);
+          const auto target_ = load_once(&target[b * V + v], active);
           const auto chosen = active && target_ > 0.0f;
           total_lanes += keep(chosen, target_ * (log(target_) - load(&prediction[b * V + v], active)), 0.0f);
         });
@@ -586,7 +600,7 @@ void kl_divergence_f64_f64(const double* prediction, const double* target, doubl
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto target_ = load(&target[b * V + v], active);
+          const auto target_ = load_once(&target[b * V + v], active);
           const auto chosen = active && target_ > 0.0;
           total_lanes += keep(chosen, target_ * (log(target_) - load(&prediction[b * V + v], active)), 0.0);
         });

@@ -219,6 +219,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -250,7 +254,7 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -324,6 +328,16 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return Mask<Active::kLanes>::from(load_vector(reinterpret_cast<const int8_t*>(from), active) != 0);
   else
     return load_vector(from, active);
+}
+
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
 }
 
 // One half of the lanes, from `kFirst` on.
@@ -446,7 +460,7 @@ void triplet_loss_f32_f32(const float* anchor, const float* positive, const floa
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D),
                             [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
-                              const auto anchor_ = load(&anchor[b * D + d], active);
+                              const auto anchor_ = load_once(&anchor[b * D + d], active);
                               const auto v = anchor_ - load(&positive[b * D + d], active);
                               const auto v_2 = anchor_ - load(&negative[b * D + d], active);
                               total_lanes += keep(active, v * v, 0.0f);
@@ -498,7 +512,7 @@ void triplet_loss_f64_f64(const double* anchor, const double* positive, const do
         Sum<double, kLanes64> total2_lanes = 0.0;
         for_lanes<kLanes64>(d_block, smaller(d_block + 4096, D),
                             [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
-                              const auto anchor_ = load(&anchor[b * D + d], active);
+                              const auto anchor_ = load_once(&anchor[b * D + d], active);
                               const auto v = anchor_ - load(&positive[b * D + d], active);
                               const auto v_2 = anchor_ - load(&negative[b * D + d], active);
                               total_lanes += keep(active, v * v, 0.0);

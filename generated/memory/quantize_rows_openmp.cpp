@@ -8,6 +8,7 @@
 // Phase 4: threads share N_shares, M, neighbours along N, unless size(N) <= 1048576.
 // Through the workspace: scale_here, greatest_part.
 // Bytes that quantize_rows_f32 must move: 4 * N * M read, N * M + 4 * M written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "quantize_rows.h"
 
@@ -235,6 +236,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -268,16 +273,20 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 template <int N, class T, class Step>
 inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
                                                      const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+  if (!around) return for_lanes<N>(first, end, step);
+  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) {
+    step(first, FirstLanes<N>{int(N - past)});
+    first += N - past;
+  }
+  for (const int64_t last = end - N; first <= last; first += N) step(first, FarLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -435,7 +444,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -446,8 +455,73 @@ inline void finish_stores() {
 #endif
 }
 
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
+}
+
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+
+template <class T, class Active>
+inline void store_every(T* to, int64_t stride, Active active,
+                        typename LanesOf<T, Active::kLanes>::type value) {
+  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
+}
 
 // Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
 template <class T, int N>
@@ -714,6 +788,32 @@ inline Lanes<T, N> round(Lanes<T, N> x) {
   return with_sign(choose(size < kAllWhole, whole, size), x);
 }
 
+// For N <= 15: rows that fill no vector.
+void quantize_rows_f32_short(const float* x, int8_t* q, float* scale, int64_t M, int64_t N) {
+  const bool around_caches = M * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<float, kLanes32> greatest = -INFINITY;
+        for (int64_t n = 0; n < N; ++n) {
+          greatest = maximum(greatest, absolute(load_every(&x[m * N + n], N, active)));
+        }
+        const auto scale_here = quotient(maximum(greatest, 0.0f), 127.0f);
+        store_around(&scale[m], active, scale_here, around_caches);
+        for (int64_t n = 0; n < N; ++n) {
+          store_every(
+              &q[m * N + n], N, active,
+              saturate<int8_t>(
+                  choose(scale_here > 0.0f, round(load_every(&x[m * N + n], N, active) / scale_here), 0.0f)));
+        }
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct QuantizeRowsF32Workspace {
   int64_t scale_here2;
@@ -805,6 +905,32 @@ void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void quantize_rows_bf16_short(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N) {
+  const bool around_caches = M * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<float, kLanes32> greatest = -INFINITY;
+        for (int64_t n = 0; n < N; ++n) {
+          greatest = maximum(greatest, absolute(from_bf16(load_every(&x[m * N + n], N, active))));
+        }
+        const auto scale_here = quotient(maximum(greatest, 0.0f), 127.0f);
+        store_around(&scale[m], active, scale_here, around_caches);
+        for (int64_t n = 0; n < N; ++n) {
+          store_every(&q[m * N + n], N, active,
+                      saturate<int8_t>(
+                          choose(scale_here > 0.0f,
+                                 round(from_bf16(load_every(&x[m * N + n], N, active)) / scale_here), 0.0f)));
+        }
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -901,6 +1027,32 @@ void quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, i
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void quantize_rows_f16_short(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N) {
+  const bool around_caches = M * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<float, kLanes32> greatest = -INFINITY;
+        for (int64_t n = 0; n < N; ++n) {
+          greatest = maximum(greatest, absolute(from_f16(load_every(&x[m * N + n], N, active))));
+        }
+        const auto scale_here = quotient(maximum(greatest, 0.0f), 127.0f);
+        store_around(&scale[m], active, scale_here, around_caches);
+        for (int64_t n = 0; n < N; ++n) {
+          store_every(&q[m * N + n], N, active,
+                      saturate<int8_t>(
+                          choose(scale_here > 0.0f,
+                                 round(from_f16(load_every(&x[m * N + n], N, active)) / scale_here), 0.0f)));
+        }
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -1003,6 +1155,7 @@ void quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, in
 }  // namespace
 
 extern "C" int64_t quantize_rows_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return QuantizeRowsF32Workspace(M, N).bytes;
 }
 
@@ -1019,6 +1172,10 @@ extern "C" int quantize_rows_f32_openmp(const float* x, int8_t* q, float* scale,
   if (overlap(x, M * N * 4, q, M * N)) return 9;
   if (overlap(scale, M * 4, q, M * N)) return 10;
   if (overlap(x, M * N * 4, scale, M * 4)) return 11;
+  if (N <= 15) {
+    quantize_rows_f32_short(x, q, scale, M, N);
+    return 0;
+  }
   const QuantizeRowsF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1029,6 +1186,7 @@ extern "C" int quantize_rows_f32_openmp(const float* x, int8_t* q, float* scale,
 }
 
 extern "C" int64_t quantize_rows_bf16_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return QuantizeRowsBf16Workspace(M, N).bytes;
 }
 
@@ -1045,6 +1203,10 @@ extern "C" int quantize_rows_bf16_openmp(const uint16_t* x, int8_t* q, float* sc
   if (overlap(x, M * N * 2, q, M * N)) return 9;
   if (overlap(scale, M * 4, q, M * N)) return 10;
   if (overlap(x, M * N * 2, scale, M * 4)) return 11;
+  if (N <= 15) {
+    quantize_rows_bf16_short(x, q, scale, M, N);
+    return 0;
+  }
   const QuantizeRowsBf16Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1055,6 +1217,7 @@ extern "C" int quantize_rows_bf16_openmp(const uint16_t* x, int8_t* q, float* sc
 }
 
 extern "C" int64_t quantize_rows_f16_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return QuantizeRowsF16Workspace(M, N).bytes;
 }
 
@@ -1071,6 +1234,10 @@ extern "C" int quantize_rows_f16_openmp(const uint16_t* x, int8_t* q, float* sca
   if (overlap(x, M * N * 2, q, M * N)) return 9;
   if (overlap(scale, M * 4, q, M * N)) return 10;
   if (overlap(x, M * N * 2, scale, M * 4)) return 11;
+  if (N <= 15) {
+    quantize_rows_f16_short(x, q, scale, M, N);
+    return 0;
+  }
   const QuantizeRowsF16Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;

@@ -8,6 +8,7 @@
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Through the workspace: total, total, total_part, total_part, seen_part.
 // Bytes that layer_norm_f32 must move: 8 * N + 4 * N * rows read, 4 * N * rows written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "layer_norm.h"
 
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -224,6 +226,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -257,19 +263,39 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 template <int N, class T, class Step>
 inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
                                                      const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+  if (!around) return for_lanes<N>(first, end, step);
+  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) {
+    step(first, FirstLanes<N>{int(N - past)});
+    first += N - past;
+  }
+  for (const int64_t last = end - N; first <= last; first += N) step(first, FarLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
+}
+
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
+// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N>
+inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+#if defined(__FMA__) || defined(__aarch64__)
+  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
+    const T reciprocal = T(1) / by;
+    const Lanes<T, N> near = x * reciprocal;
+    const Lanes<T, N> rest = x.v - near.v * by;
+    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    return choose(rest - rest == T(0), right, near);
+  }
+#endif
+  return x / by;
 }
 
 // The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
@@ -408,7 +434,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -419,8 +445,100 @@ inline void finish_stores() {
 #endif
 }
 
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
+}
+
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+
+template <class T, class Active>
+inline void store_every(T* to, int64_t stride, Active active,
+                        typename LanesOf<T, Active::kLanes>::type value) {
+  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
+}
+
+// A function of single values, lane by lane; an argument may be the same for all lanes.
+template <class V>
+struct LaneValues {
+  V value;
+  V operator[](int) const { return value; }
+};
+template <class T, int N>
+struct LaneValues<Lanes<T, N>> {
+  T values[N];
+  LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
+  T operator[](int lane) const { return values[lane]; }
+};
+template <int N>
+struct LaneValues<Mask<N>> {
+  Mask<N> mask;
+  bool operator[](int lane) const { return mask[lane]; }
+};
+template <class R, int N, class Function, class... Values>
+inline typename LanesOf<R, N>::type each_lane(Function function, Values... values) {
+  R out[N];
+  const auto apply = [&](const LaneValues<Values>&... in) {
+    for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in[lane]...));
+  };
+  apply({values}...);
+  return load(out, AllLanes<N>{});
+}
 
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
@@ -566,6 +684,58 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
       (Ints)rest > 0x7f800000 ? Words{} + 0x7e00u : ((Ints)rest >= 0x477ff000 ? Words{} + 0x7c00u : finite);
   return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
 #endif
+}
+
+// The instruction for whole vectors; std::sqrt would ask for an error number.
+template <class T, int N>
+inline Lanes<T, N> sqrt(Lanes<T, N> x) {
+#if defined(__clang__)
+  return __builtin_elementwise_sqrt(x.v);
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(x.v) == 64 && sizeof(T) == 4) return __builtin_ia32_sqrtps512_mask(x.v, x.v, -1, 4);
+  if constexpr (sizeof(x.v) == 64 && sizeof(T) == 8) return __builtin_ia32_sqrtpd512_mask(x.v, x.v, -1, 4);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(x.v) == 32 && sizeof(T) == 4) return __builtin_ia32_sqrtps256(x.v);
+  if constexpr (sizeof(x.v) == 32 && sizeof(T) == 8) return __builtin_ia32_sqrtpd256(x.v);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(x.v) == 16 && sizeof(T) == 4) return __builtin_ia32_sqrtps(x.v);
+  if constexpr (sizeof(x.v) == 16 && sizeof(T) == 8) return __builtin_ia32_sqrtpd(x.v);
+#endif
+  return each_lane<T, N>([](T v) { return std::sqrt(v); }, x);
+#endif
+}
+
+// Within 1.5 ulp.
+template <class T, int N>
+inline Lanes<T, N> rsqrt(Lanes<T, N> x) {
+  return T(1) / sqrt(x);
+}
+
+// For N <= 15: rows that fill no vector.
+void layer_norm_f32_short(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
+                          int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        total += load_every(&x[row * N + n], N, active);
+      }
+      Lanes<float, kLanes32> total2 = 0.0f;
+      Lanes<float, kLanes32> d[15] = {};
+      for (int64_t n = 0; n < N; ++n) {
+        d[n] = load_every(&x[row * N + n], N, active) - quotient(total, float(N));
+        total2 += d[n] * d[n];
+      }
+      const auto root = rsqrt(quotient(total2, float(N)) + 1e-05f);
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, d[n] * root * gamma[n] + beta[n]);
+      }
+    });
+  }
 }
 
 // Where the intermediates lie in the workspace.
@@ -716,6 +886,30 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void layer_norm_f64_short(const double* x, const double* gamma, const double* beta, double* y, int64_t rows,
+                          int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> total = 0.0;
+      for (int64_t n = 0; n < N; ++n) {
+        total += load_every(&x[row * N + n], N, active);
+      }
+      Lanes<double, kLanes64> total2 = 0.0;
+      Lanes<double, kLanes64> d[15] = {};
+      for (int64_t n = 0; n < N; ++n) {
+        d[n] = load_every(&x[row * N + n], N, active) - quotient(total, double(N));
+        total2 += d[n] * d[n];
+      }
+      const auto root = rsqrt(quotient(total2, double(N)) + 1e-05);
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, d[n] * root * gamma[n] + beta[n]);
+      }
+    });
   }
 }
 
@@ -870,6 +1064,30 @@ void layer_norm_f64(const double* x, const double* gamma, const double* beta, do
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void layer_norm_bf16_short(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
+                           int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        total += from_bf16(load_every(&x[row * N + n], N, active));
+      }
+      Lanes<float, kLanes32> total2 = 0.0f;
+      Lanes<float, kLanes32> d[15] = {};
+      for (int64_t n = 0; n < N; ++n) {
+        d[n] = from_bf16(load_every(&x[row * N + n], N, active)) - quotient(total, float(N));
+        total2 += d[n] * d[n];
+      }
+      const auto root = rsqrt(quotient(total2, float(N)) + 1e-05f);
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, to_bf16(d[n] * root * gamma[n] + beta[n]));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct LayerNormBf16Workspace {
   int64_t total3;
@@ -1019,6 +1237,30 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void layer_norm_f16_short(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
+                          int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        total += from_f16(load_every(&x[row * N + n], N, active));
+      }
+      Lanes<float, kLanes32> total2 = 0.0f;
+      Lanes<float, kLanes32> d[15] = {};
+      for (int64_t n = 0; n < N; ++n) {
+        d[n] = from_f16(load_every(&x[row * N + n], N, active)) - quotient(total, float(N));
+        total2 += d[n] * d[n];
+      }
+      const auto root = rsqrt(quotient(total2, float(N)) + 1e-05f);
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, to_f16(d[n] * root * gamma[n] + beta[n]));
+      }
+    });
   }
 }
 
@@ -1177,6 +1419,7 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
 }  // namespace
 
 extern "C" int64_t layer_norm_f32_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return LayerNormF32Workspace(rows, N).bytes;
 }
 
@@ -1193,6 +1436,10 @@ extern "C" int layer_norm_f32_openmp(const float* x, const float* gamma, const f
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 9;
   if (overlap(gamma, N * 4, y, rows * N * 4)) return 10;
   if (overlap(beta, N * 4, y, rows * N * 4)) return 11;
+  if (N <= 15) {
+    layer_norm_f32_short(x, gamma, beta, y, rows, N);
+    return 0;
+  }
   const LayerNormF32Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1203,6 +1450,7 @@ extern "C" int layer_norm_f32_openmp(const float* x, const float* gamma, const f
 }
 
 extern "C" int64_t layer_norm_f64_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return LayerNormF64Workspace(rows, N).bytes;
 }
 
@@ -1219,6 +1467,10 @@ extern "C" int layer_norm_f64_openmp(const double* x, const double* gamma, const
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 9;
   if (overlap(gamma, N * 8, y, rows * N * 8)) return 10;
   if (overlap(beta, N * 8, y, rows * N * 8)) return 11;
+  if (N <= 15) {
+    layer_norm_f64_short(x, gamma, beta, y, rows, N);
+    return 0;
+  }
   const LayerNormF64Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1229,6 +1481,7 @@ extern "C" int layer_norm_f64_openmp(const double* x, const double* gamma, const
 }
 
 extern "C" int64_t layer_norm_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return LayerNormBf16Workspace(rows, N).bytes;
 }
 
@@ -1245,6 +1498,10 @@ extern "C" int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, con
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 9;
   if (overlap(gamma, N * 4, y, rows * N * 2)) return 10;
   if (overlap(beta, N * 4, y, rows * N * 2)) return 11;
+  if (N <= 15) {
+    layer_norm_bf16_short(x, gamma, beta, y, rows, N);
+    return 0;
+  }
   const LayerNormBf16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1255,6 +1512,7 @@ extern "C" int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, con
 }
 
 extern "C" int64_t layer_norm_f16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return LayerNormF16Workspace(rows, N).bytes;
 }
 
@@ -1271,6 +1529,10 @@ extern "C" int layer_norm_f16_openmp(const uint16_t* x, const float* gamma, cons
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 9;
   if (overlap(gamma, N * 4, y, rows * N * 2)) return 10;
   if (overlap(beta, N * 4, y, rows * N * 2)) return 11;
+  if (N <= 15) {
+    layer_norm_f16_short(x, gamma, beta, y, rows, N);
+    return 0;
+  }
   const LayerNormF16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;

@@ -8,6 +8,7 @@
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Through the workspace: greatest, total, greatest_part, total_part.
 // Bytes that log_softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "log_softmax.h"
 
@@ -226,6 +227,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -259,16 +264,20 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 template <int N, class T, class Step>
 inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
                                                      const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+  if (!around) return for_lanes<N>(first, end, step);
+  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) {
+    step(first, FirstLanes<N>{int(N - past)});
+    first += N - past;
+  }
+  for (const int64_t last = end - N; first <= last; first += N) step(first, FarLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -438,7 +447,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -449,8 +458,73 @@ inline void finish_stores() {
 #endif
 }
 
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
+}
+
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+
+template <class T, class Active>
+inline void store_every(T* to, int64_t stride, Active active,
+                        typename LanesOf<T, Active::kLanes>::type value) {
+  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
+}
 
 // Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
 template <class T, int N>
@@ -798,6 +872,98 @@ inline Lanes<double, N> exp(Lanes<double, N> x) {
   return scaled<false>(exp_near_0(without_ln2(x, n.value)), n, x, -746.0, 710.0);
 }
 
+// x = (1 + f) 2^e with 1 + f between the roots of 1/2 and 2; kAll: also for the smallest x.
+template <class T, int N, bool kAll>
+struct LogParts {
+  Lanes<T, N> f, e;
+  Ints<T, N> whole_e;
+
+  explicit LogParts(Lanes<T, N> x) {
+    constexpr int kFraction = Real<T>::kFraction;
+    constexpr auto kOne = Real<T>::kBias << kFraction, kFractionBits = (kOne & -kOne) - 1;
+    const Mask<N> tiny = x < Real<T>::kSmallest;
+    if constexpr (kAll) x = choose(tiny, x * (Real<T>::kSingle ? T(8388608.0) : T(4503599627370496.0)), x);
+    const Ints<T, N> root = bits_of(Lanes<T, N>(T(0.70710678118654752))), above = bits_of(x) - root + kOne;
+    f = of_bits<T, N>((above & kFractionBits) + root) - T(1);
+    whole_e = shifted_down(above, kFraction) - Real<T>::kBias;
+    const Lanes<T, N> rounder = Real<T>::kRounder;
+    e = of_bits<T, N>(bits_of(rounder) + whole_e) - rounder;
+    if constexpr (kAll) e = e - choose(tiny, T(kFraction), Lanes<T, N>(T(0)));
+  }
+};
+
+// The logarithm of x, found where x is positive and finite.
+template <class T, int N>
+inline Lanes<T, N> log_ends(Lanes<T, N> x, Lanes<T, N> found) {
+  return choose(x > T(0) && x < T(INFINITY), found,
+                choose(x == T(0), -T(INFINITY), choose(x < T(0), T(NAN), x)));
+}
+
+// log(1 + f) - f: the polynomial is within 2^-30 of (log(1 + f) - f + f^2 / 2) / f^3, as a part of log(1 +
+// f).
+template <int N>
+inline Lanes<float, N> log_rest(Lanes<float, N> f) {
+  const Lanes<float, N> square = f * f,
+                        p = horner(f, 0.067463204f, -0.116754204f, 0.118881755f, -0.12405631f, 0.14219558f,
+                                   -0.16667993f, 0.20002118f, -0.2500001f, 0.33333313f);
+  return multiply_add(p, square * f, square * -0.5f);
+}
+// log(1 + f) + e ln 2
+template <int N>
+inline Lanes<float, N> log_sum(Lanes<float, N> f, Lanes<float, N> e) {
+  return f + (log_rest(f) + e * 1.42860677e-6f) + e * 0.693145752f;
+}
+
+// log(1 + f) - f: the polynomial is within 2^-59 of (log(1 + f) - f + f^2 / 2) / f^3, as a part of log(1 +
+// f).
+template <int N>
+inline Lanes<double, N> log_rest(Lanes<double, N> f) {
+  const Lanes<double, N> square = f * f,
+                         p = horner(f, -0.02427543536143814, 0.05696800763907891, -0.06275058592407014,
+                                    0.05415993252159789, -0.0532677737869553, 0.05817776359953219,
+                                    -0.06269801175948313, 0.06675148668880808, -0.07142000066636822,
+                                    0.07691714441369983, -0.08333345760887614, 0.09090933507447703,
+                                    -0.10000000383217479, 0.11111110515984454, -0.12499999982021093,
+                                    0.1428571429384273, -0.1666666666691435, 0.1999999999994612,
+                                    -0.2499999999999892, 0.33333333333333454);
+  return multiply_add(p, square * f, square * -0.5);
+}
+// log(1 + f) + e ln 2
+template <int N>
+inline Lanes<double, N> log_sum(Lanes<double, N> f, Lanes<double, N> e) {
+  return f + (log_rest(f) + e * 5.497923018708371e-14) + e * 0.6931471805598903;
+}
+
+// Within 1 ulp.
+template <class T, int N>
+inline Lanes<T, N> log(Lanes<T, N> x) {
+  const LogParts<T, N, true> parts(x);
+  return log_ends(x, log_sum(parts.f, parts.e));
+}
+
+// For N <= 15: rows that fill no vector.
+void log_softmax_f32_short(const float* x, float* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest = -INFINITY;
+      for (int64_t n = 0; n < N; ++n) {
+        greatest = maximum(greatest, load_every(&x[row * N + n], N, active));
+      }
+      Lanes<float, kLanes32> total = 0.0f;
+      Lanes<float, kLanes32> d[15] = {};
+      for (int64_t n = 0; n < N; ++n) {
+        d[n] = load_every(&x[row * N + n], N, active) - greatest;
+        total += exp(d[n]);
+      }
+      const auto logarithm = log(total);
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, d[n] - logarithm);
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct LogSoftmaxF32Workspace {
   int64_t greatest2;
@@ -930,6 +1096,29 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* wo
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void log_softmax_f64_short(const double* x, double* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> greatest = -double(INFINITY);
+      for (int64_t n = 0; n < N; ++n) {
+        greatest = maximum(greatest, load_every(&x[row * N + n], N, active));
+      }
+      Lanes<double, kLanes64> total = 0.0;
+      Lanes<double, kLanes64> d[15] = {};
+      for (int64_t n = 0; n < N; ++n) {
+        d[n] = load_every(&x[row * N + n], N, active) - greatest;
+        total += exp(d[n]);
+      }
+      const auto logarithm = log(total);
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, d[n] - logarithm);
+      }
+    });
   }
 }
 
@@ -1069,6 +1258,29 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* 
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void log_softmax_bf16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest = -INFINITY;
+      for (int64_t n = 0; n < N; ++n) {
+        greatest = maximum(greatest, from_bf16(load_every(&x[row * N + n], N, active)));
+      }
+      Lanes<float, kLanes32> total = 0.0f;
+      Lanes<float, kLanes32> d[15] = {};
+      for (int64_t n = 0; n < N; ++n) {
+        d[n] = from_bf16(load_every(&x[row * N + n], N, active)) - greatest;
+        total += exp(d[n]);
+      }
+      const auto logarithm = log(total);
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, to_bf16(d[n] - logarithm));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct LogSoftmaxBf16Workspace {
   int64_t greatest2;
@@ -1201,6 +1413,29 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void log_softmax_f16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest = -INFINITY;
+      for (int64_t n = 0; n < N; ++n) {
+        greatest = maximum(greatest, from_f16(load_every(&x[row * N + n], N, active)));
+      }
+      Lanes<float, kLanes32> total = 0.0f;
+      Lanes<float, kLanes32> d[15] = {};
+      for (int64_t n = 0; n < N; ++n) {
+        d[n] = from_f16(load_every(&x[row * N + n], N, active)) - greatest;
+        total += exp(d[n]);
+      }
+      const auto logarithm = log(total);
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, to_f16(d[n] - logarithm));
+      }
+    });
   }
 }
 
@@ -1342,6 +1577,7 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, ch
 }  // namespace
 
 extern "C" int64_t log_softmax_f32_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return LogSoftmaxF32Workspace(rows, N).bytes;
 }
 
@@ -1353,6 +1589,10 @@ extern "C" int log_softmax_f32_openmp(const float* x, float* y, int64_t rows, in
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 6;
+  if (N <= 15) {
+    log_softmax_f32_short(x, y, rows, N);
+    return 0;
+  }
   const LogSoftmaxF32Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1363,6 +1603,7 @@ extern "C" int log_softmax_f32_openmp(const float* x, float* y, int64_t rows, in
 }
 
 extern "C" int64_t log_softmax_f64_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return LogSoftmaxF64Workspace(rows, N).bytes;
 }
 
@@ -1374,6 +1615,10 @@ extern "C" int log_softmax_f64_openmp(const double* x, double* y, int64_t rows, 
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 6;
+  if (N <= 15) {
+    log_softmax_f64_short(x, y, rows, N);
+    return 0;
+  }
   const LogSoftmaxF64Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1384,6 +1629,7 @@ extern "C" int log_softmax_f64_openmp(const double* x, double* y, int64_t rows, 
 }
 
 extern "C" int64_t log_softmax_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return LogSoftmaxBf16Workspace(rows, N).bytes;
 }
 
@@ -1395,6 +1641,10 @@ extern "C" int log_softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t r
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
+  if (N <= 15) {
+    log_softmax_bf16_short(x, y, rows, N);
+    return 0;
+  }
   const LogSoftmaxBf16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1405,6 +1655,7 @@ extern "C" int log_softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t r
 }
 
 extern "C" int64_t log_softmax_f16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return LogSoftmaxF16Workspace(rows, N).bytes;
 }
 
@@ -1416,6 +1667,10 @@ extern "C" int log_softmax_f16_openmp(const uint16_t* x, uint16_t* y, int64_t ro
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
+  if (N <= 15) {
+    log_softmax_f16_short(x, y, rows, N);
+    return 0;
+  }
   const LogSoftmaxF16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;

@@ -8,6 +8,7 @@
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Through the workspace: total, total_part.
 // Bytes that normalize_l1_f32 must move: 4 * N * rows read, 4 * N * rows written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "normalize.h"
 
@@ -226,6 +227,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -259,16 +264,20 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 template <int N, class T, class Step>
 inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
                                                      const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+  if (!around) return for_lanes<N>(first, end, step);
+  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) {
+    step(first, FirstLanes<N>{int(N - past)});
+    first += N - past;
+  }
+  for (const int64_t last = end - N; first <= last; first += N) step(first, FarLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -360,6 +369,16 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return load_vector(from, active);
 }
 
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
+}
+
 // Copies the first bytes of a vector, by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -426,7 +445,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -437,8 +456,100 @@ inline void finish_stores() {
 #endif
 }
 
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
+}
+
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+
+template <class T, class Active>
+inline void store_every(T* to, int64_t stride, Active active,
+                        typename LanesOf<T, Active::kLanes>::type value) {
+  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
+}
+
+// A function of single values, lane by lane; an argument may be the same for all lanes.
+template <class V>
+struct LaneValues {
+  V value;
+  V operator[](int) const { return value; }
+};
+template <class T, int N>
+struct LaneValues<Lanes<T, N>> {
+  T values[N];
+  LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
+  T operator[](int lane) const { return values[lane]; }
+};
+template <int N>
+struct LaneValues<Mask<N>> {
+  Mask<N> mask;
+  bool operator[](int lane) const { return mask[lane]; }
+};
+template <class R, int N, class Function, class... Values>
+inline typename LanesOf<R, N>::type each_lane(Function function, Values... values) {
+  R out[N];
+  const auto apply = [&](const LaneValues<Values>&... in) {
+    for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in[lane]...));
+  };
+  apply({values}...);
+  return load(out, AllLanes<N>{});
+}
 
 // Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
 template <class T, int N>
@@ -680,6 +791,45 @@ inline Lanes<T, N> absolute(Lanes<T, N> value) {
   }
 }
 
+// The instruction for whole vectors; std::sqrt would ask for an error number.
+template <class T, int N>
+inline Lanes<T, N> sqrt(Lanes<T, N> x) {
+#if defined(__clang__)
+  return __builtin_elementwise_sqrt(x.v);
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(x.v) == 64 && sizeof(T) == 4) return __builtin_ia32_sqrtps512_mask(x.v, x.v, -1, 4);
+  if constexpr (sizeof(x.v) == 64 && sizeof(T) == 8) return __builtin_ia32_sqrtpd512_mask(x.v, x.v, -1, 4);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(x.v) == 32 && sizeof(T) == 4) return __builtin_ia32_sqrtps256(x.v);
+  if constexpr (sizeof(x.v) == 32 && sizeof(T) == 8) return __builtin_ia32_sqrtpd256(x.v);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(x.v) == 16 && sizeof(T) == 4) return __builtin_ia32_sqrtps(x.v);
+  if constexpr (sizeof(x.v) == 16 && sizeof(T) == 8) return __builtin_ia32_sqrtpd(x.v);
+#endif
+  return each_lane<T, N>([](T v) { return std::sqrt(v); }, x);
+#endif
+}
+
+// For N <= 15: rows that fill no vector.
+void normalize_l1_f32_short(const float* x, float* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        total += absolute(load_every(&x[row * N + n], N, active));
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active,
+                    load_every(&x[row * N + n], N, active) / maximum(total, 1e-12f));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct NormalizeL1F32Workspace {
   int64_t total2;
@@ -769,6 +919,23 @@ void normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N, char* w
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void normalize_l1_f64_short(const double* x, double* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> total = 0.0;
+      for (int64_t n = 0; n < N; ++n) {
+        total += absolute(load_every(&x[row * N + n], N, active));
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active,
+                    load_every(&x[row * N + n], N, active) / maximum(total, 1e-12));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct NormalizeL1F64Workspace {
   int64_t total2;
@@ -854,6 +1021,23 @@ void normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N, char*
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void normalize_l1_bf16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        total += absolute(from_bf16(load_every(&x[row * N + n], N, active)));
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active,
+                    to_bf16(from_bf16(load_every(&x[row * N + n], N, active)) / maximum(total, 1e-12f)));
+      }
+    });
   }
 }
 
@@ -948,6 +1132,23 @@ void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, 
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void normalize_l1_f16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        total += absolute(from_f16(load_every(&x[row * N + n], N, active)));
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active,
+                    to_f16(from_f16(load_every(&x[row * N + n], N, active)) / maximum(total, 1e-12f)));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct NormalizeL1F16Workspace {
   int64_t total2;
@@ -1039,6 +1240,23 @@ void normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void normalize_l2_f32_short(const float* x, float* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        total += load_every(&x[row * N + n], N, active) * load_every(&x[row * N + n], N, active);
+      }
+      const auto fixed = maximum(sqrt(total), 1e-12f);
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, load_every(&x[row * N + n], N, active) / fixed);
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct NormalizeL2F32Workspace {
   int64_t total2;
@@ -1069,7 +1287,7 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N, char* w
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            const auto x_ = load(&x[row * N + n], active);
+            const auto x_ = load_once(&x[row * N + n], active);
             total_lanes += keep(active, x_ * x_, 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1094,7 +1312,7 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N, char* w
           Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
                               [=, &total3_lanes](int64_t n, auto active) {
-                                const auto x_2 = load(&x[row * N + n], active);
+                                const auto x_2 = load_once(&x[row * N + n], active);
                                 total3_lanes += keep(active, x_2 * x_2, 0.0f);
                               });
           total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
@@ -1131,6 +1349,23 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N, char* w
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void normalize_l2_f64_short(const double* x, double* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> total = 0.0;
+      for (int64_t n = 0; n < N; ++n) {
+        total += load_every(&x[row * N + n], N, active) * load_every(&x[row * N + n], N, active);
+      }
+      const auto fixed = maximum(sqrt(total), 1e-12);
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, load_every(&x[row * N + n], N, active) / fixed);
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct NormalizeL2F64Workspace {
   int64_t total2;
@@ -1161,7 +1396,7 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N, char*
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            const auto x_ = load(&x[row * N + n], active);
+            const auto x_ = load_once(&x[row * N + n], active);
             total_lanes += keep(active, x_ * x_, 0.0);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1186,7 +1421,7 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N, char*
           Sum<double, kLanes64> total3_lanes = 0.0;
           for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, n_end),
                               [=, &total3_lanes](int64_t n, auto active) {
-                                const auto x_2 = load(&x[row * N + n], active);
+                                const auto x_2 = load_once(&x[row * N + n], active);
                                 total3_lanes += keep(active, x_2 * x_2, 0.0);
                               });
           total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
@@ -1220,6 +1455,25 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N, char*
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void normalize_l2_bf16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        total += from_bf16(load_every(&x[row * N + n], N, active)) *
+                 from_bf16(load_every(&x[row * N + n], N, active));
+      }
+      const auto fixed = maximum(sqrt(total), 1e-12f);
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active,
+                    to_bf16(from_bf16(load_every(&x[row * N + n], N, active)) / fixed));
+      }
+    });
   }
 }
 
@@ -1316,6 +1570,25 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, 
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void normalize_l2_f16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        total += from_f16(load_every(&x[row * N + n], N, active)) *
+                 from_f16(load_every(&x[row * N + n], N, active));
+      }
+      const auto fixed = maximum(sqrt(total), 1e-12f);
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active,
+                    to_f16(from_f16(load_every(&x[row * N + n], N, active)) / fixed));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct NormalizeL2F16Workspace {
   int64_t total2;
@@ -1409,6 +1682,23 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void normalize_largest_f32_short(const float* x, float* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest = -INFINITY;
+      for (int64_t n = 0; n < N; ++n) {
+        greatest = maximum(greatest, absolute(load_every(&x[row * N + n], N, active)));
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active,
+                    load_every(&x[row * N + n], N, active) / maximum(greatest, 1e-12f));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct NormalizeLargestF32Workspace {
   int64_t greatest2;
@@ -1492,6 +1782,23 @@ void normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N, ch
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void normalize_largest_f64_short(const double* x, double* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> greatest = -double(INFINITY);
+      for (int64_t n = 0; n < N; ++n) {
+        greatest = maximum(greatest, absolute(load_every(&x[row * N + n], N, active)));
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active,
+                    load_every(&x[row * N + n], N, active) / maximum(greatest, 1e-12));
+      }
+    });
   }
 }
 
@@ -1581,6 +1888,23 @@ void normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N, 
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void normalize_largest_bf16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest = -INFINITY;
+      for (int64_t n = 0; n < N; ++n) {
+        greatest = maximum(greatest, absolute(from_bf16(load_every(&x[row * N + n], N, active))));
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active,
+                    to_bf16(from_bf16(load_every(&x[row * N + n], N, active)) / maximum(greatest, 1e-12f)));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct NormalizeLargestBf16Workspace {
   int64_t greatest2;
@@ -1666,6 +1990,23 @@ void normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void normalize_largest_f16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest = -INFINITY;
+      for (int64_t n = 0; n < N; ++n) {
+        greatest = maximum(greatest, absolute(from_f16(load_every(&x[row * N + n], N, active))));
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active,
+                    to_f16(from_f16(load_every(&x[row * N + n], N, active)) / maximum(greatest, 1e-12f)));
+      }
+    });
   }
 }
 
@@ -1760,6 +2101,7 @@ void normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t
 }  // namespace
 
 extern "C" int64_t normalize_l1_f32_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return NormalizeL1F32Workspace(rows, N).bytes;
 }
 
@@ -1771,6 +2113,10 @@ extern "C" int normalize_l1_f32_openmp(const float* x, float* y, int64_t rows, i
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 6;
+  if (N <= 15) {
+    normalize_l1_f32_short(x, y, rows, N);
+    return 0;
+  }
   const NormalizeL1F32Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1781,6 +2127,7 @@ extern "C" int normalize_l1_f32_openmp(const float* x, float* y, int64_t rows, i
 }
 
 extern "C" int64_t normalize_l1_f64_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return NormalizeL1F64Workspace(rows, N).bytes;
 }
 
@@ -1792,6 +2139,10 @@ extern "C" int normalize_l1_f64_openmp(const double* x, double* y, int64_t rows,
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 6;
+  if (N <= 15) {
+    normalize_l1_f64_short(x, y, rows, N);
+    return 0;
+  }
   const NormalizeL1F64Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1802,6 +2153,7 @@ extern "C" int normalize_l1_f64_openmp(const double* x, double* y, int64_t rows,
 }
 
 extern "C" int64_t normalize_l1_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return NormalizeL1Bf16Workspace(rows, N).bytes;
 }
 
@@ -1813,6 +2165,10 @@ extern "C" int normalize_l1_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t 
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
+  if (N <= 15) {
+    normalize_l1_bf16_short(x, y, rows, N);
+    return 0;
+  }
   const NormalizeL1Bf16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1823,6 +2179,7 @@ extern "C" int normalize_l1_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t 
 }
 
 extern "C" int64_t normalize_l1_f16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return NormalizeL1F16Workspace(rows, N).bytes;
 }
 
@@ -1834,6 +2191,10 @@ extern "C" int normalize_l1_f16_openmp(const uint16_t* x, uint16_t* y, int64_t r
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
+  if (N <= 15) {
+    normalize_l1_f16_short(x, y, rows, N);
+    return 0;
+  }
   const NormalizeL1F16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1844,6 +2205,7 @@ extern "C" int normalize_l1_f16_openmp(const uint16_t* x, uint16_t* y, int64_t r
 }
 
 extern "C" int64_t normalize_l2_f32_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return NormalizeL2F32Workspace(rows, N).bytes;
 }
 
@@ -1855,6 +2217,10 @@ extern "C" int normalize_l2_f32_openmp(const float* x, float* y, int64_t rows, i
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 6;
+  if (N <= 15) {
+    normalize_l2_f32_short(x, y, rows, N);
+    return 0;
+  }
   const NormalizeL2F32Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1865,6 +2231,7 @@ extern "C" int normalize_l2_f32_openmp(const float* x, float* y, int64_t rows, i
 }
 
 extern "C" int64_t normalize_l2_f64_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return NormalizeL2F64Workspace(rows, N).bytes;
 }
 
@@ -1876,6 +2243,10 @@ extern "C" int normalize_l2_f64_openmp(const double* x, double* y, int64_t rows,
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 6;
+  if (N <= 15) {
+    normalize_l2_f64_short(x, y, rows, N);
+    return 0;
+  }
   const NormalizeL2F64Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1886,6 +2257,7 @@ extern "C" int normalize_l2_f64_openmp(const double* x, double* y, int64_t rows,
 }
 
 extern "C" int64_t normalize_l2_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return NormalizeL2Bf16Workspace(rows, N).bytes;
 }
 
@@ -1897,6 +2269,10 @@ extern "C" int normalize_l2_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t 
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
+  if (N <= 15) {
+    normalize_l2_bf16_short(x, y, rows, N);
+    return 0;
+  }
   const NormalizeL2Bf16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1907,6 +2283,7 @@ extern "C" int normalize_l2_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t 
 }
 
 extern "C" int64_t normalize_l2_f16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return NormalizeL2F16Workspace(rows, N).bytes;
 }
 
@@ -1918,6 +2295,10 @@ extern "C" int normalize_l2_f16_openmp(const uint16_t* x, uint16_t* y, int64_t r
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
+  if (N <= 15) {
+    normalize_l2_f16_short(x, y, rows, N);
+    return 0;
+  }
   const NormalizeL2F16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1928,6 +2309,7 @@ extern "C" int normalize_l2_f16_openmp(const uint16_t* x, uint16_t* y, int64_t r
 }
 
 extern "C" int64_t normalize_largest_f32_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return NormalizeLargestF32Workspace(rows, N).bytes;
 }
 
@@ -1939,6 +2321,10 @@ extern "C" int normalize_largest_f32_openmp(const float* x, float* y, int64_t ro
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 6;
+  if (N <= 15) {
+    normalize_largest_f32_short(x, y, rows, N);
+    return 0;
+  }
   const NormalizeLargestF32Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1949,6 +2335,7 @@ extern "C" int normalize_largest_f32_openmp(const float* x, float* y, int64_t ro
 }
 
 extern "C" int64_t normalize_largest_f64_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return NormalizeLargestF64Workspace(rows, N).bytes;
 }
 
@@ -1960,6 +2347,10 @@ extern "C" int normalize_largest_f64_openmp(const double* x, double* y, int64_t 
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 6;
+  if (N <= 15) {
+    normalize_largest_f64_short(x, y, rows, N);
+    return 0;
+  }
   const NormalizeLargestF64Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1970,6 +2361,7 @@ extern "C" int normalize_largest_f64_openmp(const double* x, double* y, int64_t 
 }
 
 extern "C" int64_t normalize_largest_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return NormalizeLargestBf16Workspace(rows, N).bytes;
 }
 
@@ -1981,6 +2373,10 @@ extern "C" int normalize_largest_bf16_openmp(const uint16_t* x, uint16_t* y, int
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
+  if (N <= 15) {
+    normalize_largest_bf16_short(x, y, rows, N);
+    return 0;
+  }
   const NormalizeLargestBf16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1991,6 +2387,7 @@ extern "C" int normalize_largest_bf16_openmp(const uint16_t* x, uint16_t* y, int
 }
 
 extern "C" int64_t normalize_largest_f16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return NormalizeLargestF16Workspace(rows, N).bytes;
 }
 
@@ -2002,6 +2399,10 @@ extern "C" int normalize_largest_f16_openmp(const uint16_t* x, uint16_t* y, int6
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
+  if (N <= 15) {
+    normalize_largest_f16_short(x, y, rows, N);
+    return 0;
+  }
   const NormalizeLargestF16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;

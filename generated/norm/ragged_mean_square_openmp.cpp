@@ -182,6 +182,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -215,16 +219,20 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 template <int N, class T, class Step>
 inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
                                                      const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+  if (!around) return for_lanes<N>(first, end, step);
+  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) {
+    step(first, FirstLanes<N>{int(N - past)});
+    first += N - past;
+  }
+  for (const int64_t last = end - N; first <= last; first += N) step(first, FarLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -316,6 +324,16 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return load_vector(from, active);
 }
 
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
+}
+
 // Copies the first bytes of a vector, by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -382,7 +400,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -462,7 +480,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
         Sum<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count),
                             [=, &total_lanes](int64_t n, auto active) {
-                              const auto x_ = load(&x[n_start + n], active);
+                              const auto x_ = load_once(&x[n_start + n], active);
                               total_lanes += keep(active, x_ * x_, 0.0f);
                             });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });

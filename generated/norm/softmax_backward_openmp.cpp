@@ -8,6 +8,7 @@
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 524288.
 // Through the workspace: total, total_part.
 // Bytes that softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "softmax_backward.h"
 
@@ -219,6 +220,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -252,16 +257,20 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 template <int N, class T, class Step>
 inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
                                                      const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+  if (!around) return for_lanes<N>(first, end, step);
+  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) {
+    step(first, FirstLanes<N>{int(N - past)});
+    first += N - past;
+  }
+  for (const int64_t last = end - N; first <= last; first += N) step(first, FarLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -403,7 +412,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -414,8 +423,73 @@ inline void finish_stores() {
 #endif
 }
 
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
+}
+
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+
+template <class T, class Active>
+inline void store_every(T* to, int64_t stride, Active active,
+                        typename LanesOf<T, Active::kLanes>::type value) {
+  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
+}
 
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
@@ -563,6 +637,24 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 #endif
 }
 
+// For N <= 15: rows that fill no vector.
+void softmax_backward_f32_short(const float* y, const float* dy, float* dx, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        total += load_every(&dy[row * N + n], N, active) * load_every(&y[row * N + n], N, active);
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(
+            &dx[row * N + n], N, active,
+            load_every(&y[row * N + n], N, active) * (load_every(&dy[row * N + n], N, active) - total));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct SoftmaxBackwardF32Workspace {
   int64_t total2;
@@ -656,6 +748,24 @@ void softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t ro
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void softmax_backward_f64_short(const double* y, const double* dy, double* dx, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> total = 0.0;
+      for (int64_t n = 0; n < N; ++n) {
+        total += load_every(&dy[row * N + n], N, active) * load_every(&y[row * N + n], N, active);
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(
+            &dx[row * N + n], N, active,
+            load_every(&y[row * N + n], N, active) * (load_every(&dy[row * N + n], N, active) - total));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct SoftmaxBackwardF64Workspace {
   int64_t total2;
@@ -746,6 +856,26 @@ void softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void softmax_backward_bf16_short(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
+                                 int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        total += from_bf16(load_every(&dy[row * N + n], N, active)) *
+                 from_bf16(load_every(&y[row * N + n], N, active));
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&dx[row * N + n], N, active,
+                    to_bf16(from_bf16(load_every(&y[row * N + n], N, active)) *
+                            (from_bf16(load_every(&dy[row * N + n], N, active)) - total)));
+      }
+    });
   }
 }
 
@@ -845,6 +975,26 @@ void softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, 
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void softmax_backward_f16_short(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
+                                int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        total += from_f16(load_every(&dy[row * N + n], N, active)) *
+                 from_f16(load_every(&y[row * N + n], N, active));
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&dx[row * N + n], N, active,
+                    to_f16(from_f16(load_every(&y[row * N + n], N, active)) *
+                           (from_f16(load_every(&dy[row * N + n], N, active)) - total)));
+      }
+    });
   }
 }
 
@@ -949,6 +1099,7 @@ void softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, i
 }  // namespace
 
 extern "C" int64_t softmax_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return SoftmaxBackwardF32Workspace(rows, N).bytes;
 }
 
@@ -962,6 +1113,10 @@ extern "C" int softmax_backward_f32_openmp(const float* y, const float* dy, floa
   if (dx == nullptr && rows * N > 0) return 6;
   if (overlap(y, rows * N * 4, dx, rows * N * 4)) return 7;
   if (overlap(dy, rows * N * 4, dx, rows * N * 4)) return 8;
+  if (N <= 15) {
+    softmax_backward_f32_short(y, dy, dx, rows, N);
+    return 0;
+  }
   const SoftmaxBackwardF32Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -972,6 +1127,7 @@ extern "C" int softmax_backward_f32_openmp(const float* y, const float* dy, floa
 }
 
 extern "C" int64_t softmax_backward_f64_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return SoftmaxBackwardF64Workspace(rows, N).bytes;
 }
 
@@ -985,6 +1141,10 @@ extern "C" int softmax_backward_f64_openmp(const double* y, const double* dy, do
   if (dx == nullptr && rows * N > 0) return 6;
   if (overlap(y, rows * N * 8, dx, rows * N * 8)) return 7;
   if (overlap(dy, rows * N * 8, dx, rows * N * 8)) return 8;
+  if (N <= 15) {
+    softmax_backward_f64_short(y, dy, dx, rows, N);
+    return 0;
+  }
   const SoftmaxBackwardF64Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -995,6 +1155,7 @@ extern "C" int softmax_backward_f64_openmp(const double* y, const double* dy, do
 }
 
 extern "C" int64_t softmax_backward_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return SoftmaxBackwardBf16Workspace(rows, N).bytes;
 }
 
@@ -1008,6 +1169,10 @@ extern "C" int softmax_backward_bf16_openmp(const uint16_t* y, const uint16_t* d
   if (dx == nullptr && rows * N > 0) return 6;
   if (overlap(y, rows * N * 2, dx, rows * N * 2)) return 7;
   if (overlap(dy, rows * N * 2, dx, rows * N * 2)) return 8;
+  if (N <= 15) {
+    softmax_backward_bf16_short(y, dy, dx, rows, N);
+    return 0;
+  }
   const SoftmaxBackwardBf16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1018,6 +1183,7 @@ extern "C" int softmax_backward_bf16_openmp(const uint16_t* y, const uint16_t* d
 }
 
 extern "C" int64_t softmax_backward_f16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return SoftmaxBackwardF16Workspace(rows, N).bytes;
 }
 
@@ -1031,6 +1197,10 @@ extern "C" int softmax_backward_f16_openmp(const uint16_t* y, const uint16_t* dy
   if (dx == nullptr && rows * N > 0) return 6;
   if (overlap(y, rows * N * 2, dx, rows * N * 2)) return 7;
   if (overlap(dy, rows * N * 2, dx, rows * N * 2)) return 8;
+  if (N <= 15) {
+    softmax_backward_f16_short(y, dy, dx, rows, N);
+    return 0;
+  }
   const SoftmaxBackwardF16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;

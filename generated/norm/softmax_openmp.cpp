@@ -9,6 +9,7 @@
 // Kept by each worker: e.
 // Through the workspace: greatest, total, greatest_part, total_part.
 // Bytes that softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "softmax.h"
 
@@ -243,6 +244,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -276,16 +281,20 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 template <int N, class T, class Step>
 inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
                                                      const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+  if (!around) return for_lanes<N>(first, end, step);
+  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) {
+    step(first, FirstLanes<N>{int(N - past)});
+    first += N - past;
+  }
+  for (const int64_t last = end - N; first <= last; first += N) step(first, FarLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -471,7 +480,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -482,8 +491,73 @@ inline void finish_stores() {
 #endif
 }
 
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
+}
+
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+
+template <class T, class Active>
+inline void store_every(T* to, int64_t stride, Active active,
+                        typename LanesOf<T, Active::kLanes>::type value) {
+  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
+}
 
 // Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
 template <class T, int N>
@@ -849,6 +923,28 @@ inline Lanes<double, N> exp(Lanes<double, N> x) {
   return scaled<false>(exp_near_0(without_ln2(x, n.value)), n, x, -746.0, 710.0);
 }
 
+// For N <= 15: rows that fill no vector.
+void softmax_f32_short(const float* x, float* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest = -INFINITY;
+      for (int64_t n = 0; n < N; ++n) {
+        greatest = maximum(greatest, load_every(&x[row * N + n], N, active));
+      }
+      Lanes<float, kLanes32> total = 0.0f;
+      Lanes<float, kLanes32> e[15] = {};
+      for (int64_t n = 0; n < N; ++n) {
+        e[n] = exp(load_every(&x[row * N + n], N, active) - greatest);
+        total += e[n];
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, e[n] / total);
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct SoftmaxF32Workspace {
   int64_t e;
@@ -977,6 +1073,28 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void softmax_f64_short(const double* x, double* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<double, kLanes64> greatest = -double(INFINITY);
+      for (int64_t n = 0; n < N; ++n) {
+        greatest = maximum(greatest, load_every(&x[row * N + n], N, active));
+      }
+      Lanes<double, kLanes64> total = 0.0;
+      Lanes<double, kLanes64> e[15] = {};
+      for (int64_t n = 0; n < N; ++n) {
+        e[n] = exp(load_every(&x[row * N + n], N, active) - greatest);
+        total += e[n];
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, e[n] / total);
+      }
+    });
   }
 }
 
@@ -1113,6 +1231,28 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void softmax_bf16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest = -INFINITY;
+      for (int64_t n = 0; n < N; ++n) {
+        greatest = maximum(greatest, from_bf16(load_every(&x[row * N + n], N, active)));
+      }
+      Lanes<float, kLanes32> total = 0.0f;
+      Lanes<float, kLanes32> e[15] = {};
+      for (int64_t n = 0; n < N; ++n) {
+        e[n] = exp(from_bf16(load_every(&x[row * N + n], N, active)) - greatest);
+        total += e[n];
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, to_bf16(e[n] / total));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct SoftmaxBf16Workspace {
   int64_t e;
@@ -1243,6 +1383,28 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
       }
       if (around_caches2) finish_stores();
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void softmax_f16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<float, kLanes32> greatest = -INFINITY;
+      for (int64_t n = 0; n < N; ++n) {
+        greatest = maximum(greatest, from_f16(load_every(&x[row * N + n], N, active)));
+      }
+      Lanes<float, kLanes32> total = 0.0f;
+      Lanes<float, kLanes32> e[15] = {};
+      for (int64_t n = 0; n < N; ++n) {
+        e[n] = exp(from_f16(load_every(&x[row * N + n], N, active)) - greatest);
+        total += e[n];
+      }
+      for (int64_t n = 0; n < N; ++n) {
+        store_every(&y[row * N + n], N, active, to_f16(e[n] / total));
+      }
+    });
   }
 }
 
@@ -1382,6 +1544,7 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
 }  // namespace
 
 extern "C" int64_t softmax_f32_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return SoftmaxF32Workspace(rows, N).bytes;
 }
 
@@ -1393,6 +1556,10 @@ extern "C" int softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 4, y, rows * N * 4)) return 6;
+  if (N <= 15) {
+    softmax_f32_short(x, y, rows, N);
+    return 0;
+  }
   const SoftmaxF32Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1403,6 +1570,7 @@ extern "C" int softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_
 }
 
 extern "C" int64_t softmax_f64_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return SoftmaxF64Workspace(rows, N).bytes;
 }
 
@@ -1414,6 +1582,10 @@ extern "C" int softmax_f64_openmp(const double* x, double* y, int64_t rows, int6
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 8, y, rows * N * 8)) return 6;
+  if (N <= 15) {
+    softmax_f64_short(x, y, rows, N);
+    return 0;
+  }
   const SoftmaxF64Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1424,6 +1596,7 @@ extern "C" int softmax_f64_openmp(const double* x, double* y, int64_t rows, int6
 }
 
 extern "C" int64_t softmax_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return SoftmaxBf16Workspace(rows, N).bytes;
 }
 
@@ -1435,6 +1608,10 @@ extern "C" int softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows,
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
+  if (N <= 15) {
+    softmax_bf16_short(x, y, rows, N);
+    return 0;
+  }
   const SoftmaxBf16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1445,6 +1622,7 @@ extern "C" int softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows,
 }
 
 extern "C" int64_t softmax_f16_openmp_workspace(int64_t rows, int64_t N) {
+  if (N <= 15) return 0;
   return SoftmaxF16Workspace(rows, N).bytes;
 }
 
@@ -1456,6 +1634,10 @@ extern "C" int softmax_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, 
   if (x == nullptr && rows * N > 0) return 4;
   if (y == nullptr && rows * N > 0) return 5;
   if (overlap(x, rows * N * 2, y, rows * N * 2)) return 6;
+  if (N <= 15) {
+    softmax_f16_short(x, y, rows, N);
+    return 0;
+  }
   const SoftmaxF16Workspace space(rows, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;

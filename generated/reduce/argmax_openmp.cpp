@@ -4,6 +4,7 @@
 //
 // Plan: threads share M, neighbours along N.
 // Bytes that argmax_f32 must move: 4 * N * M read, 12 * M written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "argmax.h"
 
@@ -199,6 +200,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -230,7 +235,7 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -331,7 +336,151 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return load_vector(from, active);
 }
 
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
+}
+
+// Copies the first bytes of a vector, by halves.
+template <size_t kBytes, size_t kLeast>
+inline void copy_bits(char* to, const char* from, size_t bytes) {
+  if constexpr (kBytes >= kLeast) {
+    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
+    const size_t done = bytes & kBytes;
+    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+  }
+}
+template <class T, int N>
+inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
+  memcpy(to, &value, sizeof value);
+}
+template <class T, int N>
+inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
+  if constexpr (N <= 16 && sizeof(value) >= 32) {
+    const auto bits = uint16_t((1 << active.count) - 1);
+    if constexpr (sizeof(T) == 2)
+      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to),
+                                               (typename VectorOf<short, 16>::type)value, bits);
+    if constexpr (N == 16 && sizeof(T) == 4)
+      return __builtin_ia32_storeups512_mask(static_cast<float*>(to),
+                                             (typename VectorOf<float, 16>::type)value, bits);
+    if constexpr (N == 8 && sizeof(T) == 8)
+      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to),
+                                             (typename VectorOf<double, 8>::type)value, uint8_t(bits));
+  }
+#endif
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value),
+                                          size_t(active.count) * sizeof(T));
+}
+// Writes the active lanes to neighbouring elements.
+template <class T, class Active>
+inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
+  if constexpr (std::is_same_v<T, bool>)
+    store_vector<int8_t>(to, active, value.template as<bool>() & 1);
+  else
+    store_vector<T>(to, active, value.v);
+}
+
 constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
+}
 
 // Where a page begins, asks for the first lines of the next one, whether or not that is one's own.
 inline void prefetch_page(const void* here) {
@@ -481,6 +630,52 @@ inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
 }
 
+// The upper halves of words.
+template <int N, size_t... kLane>
+inline Lanes<uint16_t, N> upper_halves(typename VectorOf<uint32_t, N>::type words,
+                                       std::index_sequence<kLane...>) {
+  if constexpr (N > 4) {
+    const auto halves = (typename VectorOf<uint16_t, 2 * N>::type) words;
+    return __builtin_shufflevector(halves, halves, (2 * int(kLane) + 1)...);
+  } else {
+    return resized<uint16_t>(words >> 16);
+  }
+}
+// Round to nearest even.
+template <int N>
+inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
+  using Words = typename VectorOf<uint32_t, N>::type;
+  const Words bits = (Words)value.v, rounded = bits + (((bits >> 16) & 1u) + 0x7fffu),
+              quiet = bits | 0x400000u;
+  return upper_halves<N>(value.v == value.v ? rounded : quiet, std::make_index_sequence<N>{});
+}
+
+// For N <= 15: rows that fill no vector.
+void argmax_f32_short(const float* x, int64_t* position, float* value, int64_t M, int64_t N) {
+  const bool around_caches = M * 12 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<int64_t, kLanes64> where = -1;
+        Lanes<float, kLanes64> best = 0.0f;
+        Lanes<float, kLanes64> greatest = -INFINITY;
+        for (int64_t n = 0; n < N; ++n) {
+          const Lanes<float, kLanes64> value2 = load_every(&x[m * N + n], N, active);
+          const auto better = where < 0 || value2 > best || (value2 != value2 && best == best);
+          best = choose(better, value2, best);
+          where = choose(better, n, where);
+          greatest = maximum(greatest, load_every(&x[m * N + n], N, active));
+        }
+        store_around(&position[m], active, where, around_caches);
+        store_around(&value[m], active, greatest, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
 void argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t m = 0; m < M; ++m) {
@@ -496,7 +691,7 @@ void argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int6
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &greatest_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_page(&x[m * N + n]);
-            const auto x_ = load(&x[m * N + n], active);
+            const auto x_ = load_once(&x[m * N + n], active);
             const Lanes<float, kLanes32> value2 = x_;
             const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));
@@ -509,6 +704,32 @@ void argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int6
     }
     position[m] = where;
     value[m] = greatest;
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void argmax_f64_short(const double* x, int64_t* position, double* value, int64_t M, int64_t N) {
+  const bool around_caches = M * 16 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<int64_t, kLanes64> where = -1;
+        Lanes<double, kLanes64> best = 0.0;
+        Lanes<double, kLanes64> greatest = -double(INFINITY);
+        for (int64_t n = 0; n < N; ++n) {
+          const Lanes<double, kLanes64> value2 = load_every(&x[m * N + n], N, active);
+          const auto better = where < 0 || value2 > best || (value2 != value2 && best == best);
+          best = choose(better, value2, best);
+          where = choose(better, n, where);
+          greatest = maximum(greatest, load_every(&x[m * N + n], N, active));
+        }
+        store_around(&position[m], active, where, around_caches);
+        store_around(&value[m], active, greatest, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -527,7 +748,7 @@ void argmax_f64(const double* x, int64_t* position, double* value, int64_t M, in
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &greatest_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_page(&x[m * N + n]);
-            const auto x_ = load(&x[m * N + n], active);
+            const auto x_ = load_once(&x[m * N + n], active);
             const Lanes<double, kLanes64> value2 = x_;
             const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
                                                     (value2 != value2 && best_lanes == best_lanes));
@@ -540,6 +761,32 @@ void argmax_f64(const double* x, int64_t* position, double* value, int64_t M, in
     }
     position[m] = where;
     value[m] = greatest;
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void argmax_bf16_short(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N) {
+  const bool around_caches = M * 10 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<int64_t, kLanes64> where = -1;
+        Lanes<float, kLanes64> best = 0.0f;
+        Lanes<float, kLanes64> greatest = -INFINITY;
+        for (int64_t n = 0; n < N; ++n) {
+          const Lanes<float, kLanes64> value2 = from_bf16(load_every(&x[m * N + n], N, active));
+          const auto better = where < 0 || value2 > best || (value2 != value2 && best == best);
+          best = choose(better, value2, best);
+          where = choose(better, n, where);
+          greatest = maximum(greatest, from_bf16(load_every(&x[m * N + n], N, active)));
+        }
+        store_around(&position[m], active, where, around_caches);
+        store_around(&value[m], active, to_bf16(greatest), around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -588,6 +835,10 @@ extern "C" int argmax_f32_openmp(const float* x, int64_t* position, float* value
   if (overlap(x, M * N * 4, position, M * 8)) return 9;
   if (overlap(value, M * 4, position, M * 8)) return 10;
   if (overlap(x, M * N * 4, value, M * 4)) return 11;
+  if (N <= 15) {
+    argmax_f32_short(x, position, value, M, N);
+    return 0;
+  }
   argmax_f32(x, position, value, M, N);
   return 0;
 }
@@ -603,6 +854,10 @@ extern "C" int argmax_f64_openmp(const double* x, int64_t* position, double* val
   if (overlap(x, M * N * 8, position, M * 8)) return 9;
   if (overlap(value, M * 8, position, M * 8)) return 10;
   if (overlap(x, M * N * 8, value, M * 8)) return 11;
+  if (N <= 15) {
+    argmax_f64_short(x, position, value, M, N);
+    return 0;
+  }
   argmax_f64(x, position, value, M, N);
   return 0;
 }
@@ -620,6 +875,10 @@ extern "C" int argmax_bf16_openmp(const uint16_t* x, int64_t* position, uint16_t
   if (overlap(x, M * N * 2, position, M * 8)) return 9;
   if (overlap(value, M * 2, position, M * 8)) return 10;
   if (overlap(x, M * N * 2, value, M * 2)) return 11;
+  if (N <= 15) {
+    argmax_bf16_short(x, position, value, M, N);
+    return 0;
+  }
   argmax_bf16(x, position, value, M, N);
   return 0;
 }

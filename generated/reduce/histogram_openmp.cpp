@@ -215,6 +215,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;

@@ -7,6 +7,7 @@
 // Phase 3: threads share M, neighbours along N, unless there are several N_shares.
 // Through the workspace: m_part, total_part.
 // Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "logsumexp.h"
 
@@ -251,6 +252,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -282,7 +287,7 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -425,6 +430,101 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
     store_vector<int8_t>(to, active, value.template as<bool>() & 1);
   else
     store_vector<T>(to, active, value.v);
+}
+
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
 }
 
 // Asks for the line of memory, which another loop will need.
@@ -845,6 +945,29 @@ inline Lanes<T, N> log(Lanes<T, N> x) {
   return log_ends(x, log_sum(parts.f, parts.e));
 }
 
+// For N <= 15: rows that fill no vector.
+void logsumexp_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+  const bool around_caches = M * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m__first = 0; m__first < M; m__first += 256) {
+      for_lanes<kLanes32>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+        Lanes<float, kLanes32> m = -INFINITY;
+        for (int64_t n = 0; n < N; ++n) {
+          m = maximum(m, load_every(&x[m_ * N + n], N, active));
+        }
+        Lanes<float, kLanes32> total = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          total += exp(load_every(&x[m_ * N + n], N, active) - m);
+        }
+        store_around(&y[m_], active, choose(m == -INFINITY, m, m + log(total)), around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct LogsumexpF32Workspace {
   int64_t m_part;
@@ -934,6 +1057,29 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
       }
       y[m_4] = m == -INFINITY ? m : m + std::log(total);
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void logsumexp_f64_short(const double* x, double* y, int64_t M, int64_t N) {
+  const bool around_caches = M * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m__first = 0; m__first < M; m__first += 256) {
+      for_lanes<kLanes64>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+        Lanes<double, kLanes64> m = -double(INFINITY);
+        for (int64_t n = 0; n < N; ++n) {
+          m = maximum(m, load_every(&x[m_ * N + n], N, active));
+        }
+        Lanes<double, kLanes64> total = 0.0;
+        for (int64_t n = 0; n < N; ++n) {
+          total += exp(load_every(&x[m_ * N + n], N, active) - m);
+        }
+        store_around(&y[m_], active, choose(m == -double(INFINITY), m, m + log(total)), around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -1031,6 +1177,29 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* works
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void logsumexp_bf16_short(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
+  const bool around_caches = M * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m__first = 0; m__first < M; m__first += 256) {
+      for_lanes<kLanes32>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+        Lanes<float, kLanes32> m = -INFINITY;
+        for (int64_t n = 0; n < N; ++n) {
+          m = maximum(m, from_bf16(load_every(&x[m_ * N + n], N, active)));
+        }
+        Lanes<float, kLanes32> total = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          total += exp(from_bf16(load_every(&x[m_ * N + n], N, active)) - m);
+        }
+        store_around(&y[m_], active, to_bf16(choose(m == -INFINITY, m, m + log(total))), around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct LogsumexpBf16Workspace {
   int64_t m_part;
@@ -1122,6 +1291,29 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* 
       }
       y[m_4] = to_bf16(m == -INFINITY ? m : m + std::log(total));
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void logsumexp_f16_short(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
+  const bool around_caches = M * 2 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m__first = 0; m__first < M; m__first += 256) {
+      for_lanes<kLanes32>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+        Lanes<float, kLanes32> m = -INFINITY;
+        for (int64_t n = 0; n < N; ++n) {
+          m = maximum(m, from_f16(load_every(&x[m_ * N + n], N, active)));
+        }
+        Lanes<float, kLanes32> total = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          total += exp(from_f16(load_every(&x[m_ * N + n], N, active)) - m);
+        }
+        store_around(&y[m_], active, to_f16(choose(m == -INFINITY, m, m + log(total))), around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -1222,6 +1414,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* w
 }  // namespace
 
 extern "C" int64_t logsumexp_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return LogsumexpF32Workspace(M, N).bytes;
 }
 
@@ -1234,6 +1427,10 @@ extern "C" int logsumexp_f32_openmp(const float* x, float* y, int64_t M, int64_t
   if (x == nullptr && M * N > 0) return 5;
   if (y == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 4, y, M * 4)) return 7;
+  if (N <= 15) {
+    logsumexp_f32_short(x, y, M, N);
+    return 0;
+  }
   const LogsumexpF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1244,6 +1441,7 @@ extern "C" int logsumexp_f32_openmp(const float* x, float* y, int64_t M, int64_t
 }
 
 extern "C" int64_t logsumexp_f64_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return LogsumexpF64Workspace(M, N).bytes;
 }
 
@@ -1256,6 +1454,10 @@ extern "C" int logsumexp_f64_openmp(const double* x, double* y, int64_t M, int64
   if (x == nullptr && M * N > 0) return 5;
   if (y == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 8, y, M * 8)) return 7;
+  if (N <= 15) {
+    logsumexp_f64_short(x, y, M, N);
+    return 0;
+  }
   const LogsumexpF64Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1266,6 +1468,7 @@ extern "C" int logsumexp_f64_openmp(const double* x, double* y, int64_t M, int64
 }
 
 extern "C" int64_t logsumexp_bf16_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return LogsumexpBf16Workspace(M, N).bytes;
 }
 
@@ -1278,6 +1481,10 @@ extern "C" int logsumexp_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, 
   if (x == nullptr && M * N > 0) return 5;
   if (y == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 2, y, M * 2)) return 7;
+  if (N <= 15) {
+    logsumexp_bf16_short(x, y, M, N);
+    return 0;
+  }
   const LogsumexpBf16Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1288,6 +1495,7 @@ extern "C" int logsumexp_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, 
 }
 
 extern "C" int64_t logsumexp_f16_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return LogsumexpF16Workspace(M, N).bytes;
 }
 
@@ -1300,6 +1508,10 @@ extern "C" int logsumexp_f16_openmp(const uint16_t* x, uint16_t* y, int64_t M, i
   if (x == nullptr && M * N > 0) return 5;
   if (y == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 2, y, M * 2)) return 7;
+  if (N <= 15) {
+    logsumexp_f16_short(x, y, M, N);
+    return 0;
+  }
   const LogsumexpF16Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;

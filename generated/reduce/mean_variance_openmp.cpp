@@ -7,6 +7,7 @@
 // Phase 3: threads share M, neighbours along N, unless there are several N_shares.
 // Through the workspace: total_part, total_part, seen_part.
 // Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "mean_variance.h"
 
@@ -219,6 +220,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -250,7 +255,7 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -383,6 +388,101 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
     store_vector<T>(to, active, value.v);
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
+}
+
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
@@ -474,6 +574,32 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
   const Words bits = (Ints)rest >= 0x7c00 ? special : ((Ints)rest >= 0x0400 ? normal : small);
   return (Floats)(bits | sign);
 #endif
+}
+
+// For N <= 15: rows that fill no vector.
+void mean_variance_f32_f32_short(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N) {
+  const bool around_caches = M * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m__first = 0; m__first < M; m__first += 256) {
+      for_lanes<kLanes32>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          total += load_every(&x[m_ * N + n], N, active);
+        }
+        const auto m = quotient(total, float(N));
+        store_around(&row_mean[m_], active, m, around_caches);
+        Lanes<float, kLanes32> total2 = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          const auto d = load_every(&x[m_ * N + n], N, active) - m;
+          total2 += d * d;
+        }
+        store_around(&row_variance[m_], active, quotient(total2, float(N)), around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
 }
 
 // Where the intermediates lie in the workspace.
@@ -590,6 +716,33 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
       row_mean[m_3] = m;
       row_variance[m_3] = total2 / float(N);
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void mean_variance_f64_f64_short(const double* x, double* row_mean, double* row_variance, int64_t M,
+                                 int64_t N) {
+  const bool around_caches = M * 16 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m__first = 0; m__first < M; m__first += 256) {
+      for_lanes<kLanes64>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+        Lanes<double, kLanes64> total = 0.0;
+        for (int64_t n = 0; n < N; ++n) {
+          total += load_every(&x[m_ * N + n], N, active);
+        }
+        const auto m = quotient(total, double(N));
+        store_around(&row_mean[m_], active, m, around_caches);
+        Lanes<double, kLanes64> total2 = 0.0;
+        for (int64_t n = 0; n < N; ++n) {
+          const auto d = load_every(&x[m_ * N + n], N, active) - m;
+          total2 += d * d;
+        }
+        store_around(&row_variance[m_], active, quotient(total2, double(N)), around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -710,6 +863,33 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void mean_variance_bf16_f32_short(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
+                                  int64_t N) {
+  const bool around_caches = M * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m__first = 0; m__first < M; m__first += 256) {
+      for_lanes<kLanes32>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          total += from_bf16(load_every(&x[m_ * N + n], N, active));
+        }
+        const auto m = quotient(total, float(N));
+        store_around(&row_mean[m_], active, m, around_caches);
+        Lanes<float, kLanes32> total2 = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          const auto d = from_bf16(load_every(&x[m_ * N + n], N, active)) - m;
+          total2 += d * d;
+        }
+        store_around(&row_variance[m_], active, quotient(total2, float(N)), around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct MeanVarianceBf16F32Workspace {
   int64_t total_part3;
@@ -824,6 +1004,33 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
       row_mean[m_3] = m;
       row_variance[m_3] = total2 / float(N);
     }
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void mean_variance_f16_f32_short(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
+                                 int64_t N) {
+  const bool around_caches = M * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m__first = 0; m__first < M; m__first += 256) {
+      for_lanes<kLanes32>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+        Lanes<float, kLanes32> total = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          total += from_f16(load_every(&x[m_ * N + n], N, active));
+        }
+        const auto m = quotient(total, float(N));
+        store_around(&row_mean[m_], active, m, around_caches);
+        Lanes<float, kLanes32> total2 = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          const auto d = from_f16(load_every(&x[m_ * N + n], N, active)) - m;
+          total2 += d * d;
+        }
+        store_around(&row_variance[m_], active, quotient(total2, float(N)), around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -947,6 +1154,7 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
 }  // namespace
 
 extern "C" int64_t mean_variance_f32_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return MeanVarianceF32F32Workspace(M, N).bytes;
 }
 
@@ -962,6 +1170,10 @@ extern "C" int mean_variance_f32_f32_openmp(const float* x, float* row_mean, flo
   if (overlap(x, M * N * 4, row_mean, M * 4)) return 8;
   if (overlap(row_variance, M * 4, row_mean, M * 4)) return 9;
   if (overlap(x, M * N * 4, row_variance, M * 4)) return 10;
+  if (N <= 15) {
+    mean_variance_f32_f32_short(x, row_mean, row_variance, M, N);
+    return 0;
+  }
   const MeanVarianceF32F32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -972,6 +1184,7 @@ extern "C" int mean_variance_f32_f32_openmp(const float* x, float* row_mean, flo
 }
 
 extern "C" int64_t mean_variance_f64_f64_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return MeanVarianceF64F64Workspace(M, N).bytes;
 }
 
@@ -987,6 +1200,10 @@ extern "C" int mean_variance_f64_f64_openmp(const double* x, double* row_mean, d
   if (overlap(x, M * N * 8, row_mean, M * 8)) return 8;
   if (overlap(row_variance, M * 8, row_mean, M * 8)) return 9;
   if (overlap(x, M * N * 8, row_variance, M * 8)) return 10;
+  if (N <= 15) {
+    mean_variance_f64_f64_short(x, row_mean, row_variance, M, N);
+    return 0;
+  }
   const MeanVarianceF64F64Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -997,6 +1214,7 @@ extern "C" int mean_variance_f64_f64_openmp(const double* x, double* row_mean, d
 }
 
 extern "C" int64_t mean_variance_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return MeanVarianceBf16F32Workspace(M, N).bytes;
 }
 
@@ -1012,6 +1230,10 @@ extern "C" int mean_variance_bf16_f32_openmp(const uint16_t* x, float* row_mean,
   if (overlap(x, M * N * 2, row_mean, M * 4)) return 8;
   if (overlap(row_variance, M * 4, row_mean, M * 4)) return 9;
   if (overlap(x, M * N * 2, row_variance, M * 4)) return 10;
+  if (N <= 15) {
+    mean_variance_bf16_f32_short(x, row_mean, row_variance, M, N);
+    return 0;
+  }
   const MeanVarianceBf16F32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -1022,6 +1244,7 @@ extern "C" int mean_variance_bf16_f32_openmp(const uint16_t* x, float* row_mean,
 }
 
 extern "C" int64_t mean_variance_f16_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return MeanVarianceF16F32Workspace(M, N).bytes;
 }
 
@@ -1037,6 +1260,10 @@ extern "C" int mean_variance_f16_f32_openmp(const uint16_t* x, float* row_mean, 
   if (overlap(x, M * N * 2, row_mean, M * 4)) return 8;
   if (overlap(row_variance, M * 4, row_mean, M * 4)) return 9;
   if (overlap(x, M * N * 2, row_variance, M * 4)) return 10;
+  if (N <= 15) {
+    mean_variance_f16_f32_short(x, row_mean, row_variance, M, N);
+    return 0;
+  }
   const MeanVarianceF16F32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;

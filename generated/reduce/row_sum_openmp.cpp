@@ -6,6 +6,7 @@
 // Phase 2: threads share M, neighbours along N.
 // Through the workspace: total_part.
 // Bytes that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "row_sum.h"
 
@@ -212,6 +213,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -243,7 +248,7 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -385,7 +390,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -394,6 +399,65 @@ inline void finish_stores() {
 #if defined(__SSE2__)
   __builtin_ia32_sfence();
 #endif
+}
+
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
 }
 
 // Where a page begins, asks for the first lines of the next one, whether or not that is one's own.
@@ -492,6 +556,25 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
 #endif
 }
 
+// For N <= 15: rows that fill no vector.
+void row_sum_f32_f32_short(const float* x, float* total, int64_t M, int64_t N) {
+  const bool around_caches = M * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          total2 += load_every(&x[m * N + n], N, active);
+        }
+        store_around(&total[m], active, total2, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RowSumF32F32Workspace {
   int64_t total_part;
@@ -535,6 +618,25 @@ void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* w
         Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
           total2 += load(&total_part[n_share * M + m], active);
+        }
+        store_around(&total[m], active, total2, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void row_sum_f64_f64_short(const double* x, double* total, int64_t M, int64_t N) {
+  const bool around_caches = M * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<double, kLanes64> total2 = 0.0;
+        for (int64_t n = 0; n < N; ++n) {
+          total2 += load_every(&x[m * N + n], N, active);
         }
         store_around(&total[m], active, total2, around_caches);
       });
@@ -594,6 +696,25 @@ void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char*
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void row_sum_bf16_f32_short(const uint16_t* x, float* total, int64_t M, int64_t N) {
+  const bool around_caches = M * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          total2 += from_bf16(load_every(&x[m * N + n], N, active));
+        }
+        store_around(&total[m], active, total2, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RowSumBf16F32Workspace {
   int64_t total_part;
@@ -637,6 +758,25 @@ void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cha
         Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
           total2 += load(&total_part[n_share * M + m], active);
+        }
+        store_around(&total[m], active, total2, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void row_sum_f16_f32_short(const uint16_t* x, float* total, int64_t M, int64_t N) {
+  const bool around_caches = M * 4 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          total2 += from_f16(load_every(&x[m * N + n], N, active));
         }
         store_around(&total[m], active, total2, around_caches);
       });
@@ -699,6 +839,7 @@ void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char
 }  // namespace
 
 extern "C" int64_t row_sum_f32_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RowSumF32F32Workspace(M, N).bytes;
 }
 
@@ -711,6 +852,10 @@ extern "C" int row_sum_f32_f32_openmp(const float* x, float* total, int64_t M, i
   if (x == nullptr && M * N > 0) return 5;
   if (total == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 4, total, M * 4)) return 7;
+  if (N <= 15) {
+    row_sum_f32_f32_short(x, total, M, N);
+    return 0;
+  }
   const RowSumF32F32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -721,6 +866,7 @@ extern "C" int row_sum_f32_f32_openmp(const float* x, float* total, int64_t M, i
 }
 
 extern "C" int64_t row_sum_f64_f64_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RowSumF64F64Workspace(M, N).bytes;
 }
 
@@ -733,6 +879,10 @@ extern "C" int row_sum_f64_f64_openmp(const double* x, double* total, int64_t M,
   if (x == nullptr && M * N > 0) return 5;
   if (total == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 8, total, M * 8)) return 7;
+  if (N <= 15) {
+    row_sum_f64_f64_short(x, total, M, N);
+    return 0;
+  }
   const RowSumF64F64Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -743,6 +893,7 @@ extern "C" int row_sum_f64_f64_openmp(const double* x, double* total, int64_t M,
 }
 
 extern "C" int64_t row_sum_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RowSumBf16F32Workspace(M, N).bytes;
 }
 
@@ -755,6 +906,10 @@ extern "C" int row_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t 
   if (x == nullptr && M * N > 0) return 5;
   if (total == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 2, total, M * 4)) return 7;
+  if (N <= 15) {
+    row_sum_bf16_f32_short(x, total, M, N);
+    return 0;
+  }
   const RowSumBf16F32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -765,6 +920,7 @@ extern "C" int row_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t 
 }
 
 extern "C" int64_t row_sum_f16_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RowSumF16F32Workspace(M, N).bytes;
 }
 
@@ -777,6 +933,10 @@ extern "C" int row_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M
   if (x == nullptr && M * N > 0) return 5;
   if (total == nullptr && M > 0) return 6;
   if (overlap(x, M * N * 2, total, M * 4)) return 7;
+  if (N <= 15) {
+    row_sum_f16_f32_short(x, total, M, N);
+    return 0;
+  }
   const RowSumF16F32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;

@@ -4,6 +4,7 @@
 //
 // Plan: threads share B, neighbours along V.
 // Bytes that top1_f32 must move: 4 * V * B read, 8 * B written.
+// Where V <= 15: neighbouring rows side by side.
 
 #include "top1.h"
 
@@ -191,6 +192,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -222,7 +227,7 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -349,6 +354,152 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return Mask<Active::kLanes>::from(load_vector(reinterpret_cast<const int8_t*>(from), active) != 0);
   else
     return load_vector(from, active);
+}
+
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
+}
+
+// Copies the first bytes of a vector, by halves.
+template <size_t kBytes, size_t kLeast>
+inline void copy_bits(char* to, const char* from, size_t bytes) {
+  if constexpr (kBytes >= kLeast) {
+    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
+    const size_t done = bytes & kBytes;
+    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+  }
+}
+template <class T, int N>
+inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
+  memcpy(to, &value, sizeof value);
+}
+template <class T, int N>
+inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
+  if constexpr (N <= 16 && sizeof(value) >= 32) {
+    const auto bits = uint16_t((1 << active.count) - 1);
+    if constexpr (sizeof(T) == 2)
+      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to),
+                                               (typename VectorOf<short, 16>::type)value, bits);
+    if constexpr (N == 16 && sizeof(T) == 4)
+      return __builtin_ia32_storeups512_mask(static_cast<float*>(to),
+                                             (typename VectorOf<float, 16>::type)value, bits);
+    if constexpr (N == 8 && sizeof(T) == 8)
+      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to),
+                                             (typename VectorOf<double, 8>::type)value, uint8_t(bits));
+  }
+#endif
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value),
+                                          size_t(active.count) * sizeof(T));
+}
+// Writes the active lanes to neighbouring elements.
+template <class T, class Active>
+inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
+  if constexpr (std::is_same_v<T, bool>)
+    store_vector<int8_t>(to, active, value.template as<bool>() & 1);
+  else
+    store_vector<T>(to, active, value.v);
+}
+
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
+
+// Writes around the caches: the lines are not read first.
+template <class V>
+inline void write_around(void* to, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+#endif
+  memcpy(to, &value, sizeof(V));
+#endif
+}
+template <class T, class Active>
+inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
+    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
+  store(to, active, value);
+}
+// Before others may read what was written so.
+inline void finish_stores() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
 }
 
 // Asks for the line of memory, which another loop will need.
@@ -488,6 +639,21 @@ inline void fold_best(Lanes<Int, N> where_lanes, typename LanesOf<T, N>::type be
       best = value;
     }
   }
+}
+
+// Numbers of another type; of a mask: 1 or 0.
+template <class To, class From, int N>
+inline Lanes<To, N> convert(Lanes<From, N> from) {
+  if constexpr (std::is_integral_v<From> && std::is_integral_v<To>)
+    return resized<To>(from.v);
+  else if constexpr (sizeof(From) < 4)
+    return __builtin_convertvector(resized<int32_t>(from.v), typename Lanes<To, N>::Vector);
+  else
+    return __builtin_convertvector(from.v, typename Lanes<To, N>::Vector);
+}
+template <class To, int N>
+inline Lanes<To, N> convert(Mask<N> from) {
+  return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
 }
 
 template <int N>
@@ -659,6 +825,36 @@ inline Lanes<double, N> exp(Lanes<double, N> x) {
   return scaled<false>(exp_near_0(without_ln2(x, n.value)), n, x, -746.0, 710.0);
 }
 
+// For V <= 15: rows that fill no vector.
+void top1_f32_short(const float* score, int32_t* best, float* probability, int64_t B, int64_t V) {
+  const bool around_caches = B * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += 256) {
+      for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) {
+        Lanes<int64_t, kLanes64> where = -1;
+        Lanes<float, kLanes64> best2 = 0.0f;
+        Lanes<float, kLanes64> greatest = -INFINITY;
+        for (int64_t v = 0; v < V; ++v) {
+          const Lanes<float, kLanes64> value = load_every(&score[b * V + v], V, active);
+          const auto better = where < 0 || value > best2 || (value != value && best2 == best2);
+          best2 = choose(better, value, best2);
+          where = choose(better, v, where);
+          greatest = maximum(greatest, load_every(&score[b * V + v], V, active));
+        }
+        store_around(&best[b], active, convert<int32_t>(where), around_caches);
+        Lanes<float, kLanes64> total = 0.0f;
+        for (int64_t v = 0; v < V; ++v) {
+          total += exp(load_every(&score[b * V + v], V, active) - greatest);
+        }
+        store_around(&probability[b], active, 1.0f / total, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
 void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, int64_t V) {
   OMP(omp parallel for schedule(static))
   for (int64_t b = 0; b < B; ++b) {
@@ -675,7 +871,7 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
       for_lanes<kLanes32>(
           v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-            const auto score_ = load(&score[b * V + v], active);
+            const auto score_ = load_once(&score[b * V + v], active);
             const Lanes<float, kLanes32> value = score_;
             const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
                                                     (value != value && best2_lanes == best2_lanes));
@@ -702,6 +898,36 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
   }
 }
 
+// For V <= 15: rows that fill no vector.
+void top1_f64_short(const double* score, int32_t* best, double* probability, int64_t B, int64_t V) {
+  const bool around_caches = B * 12 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += 256) {
+      for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) {
+        Lanes<int64_t, kLanes64> where = -1;
+        Lanes<double, kLanes64> best2 = 0.0;
+        Lanes<double, kLanes64> greatest = -double(INFINITY);
+        for (int64_t v = 0; v < V; ++v) {
+          const Lanes<double, kLanes64> value = load_every(&score[b * V + v], V, active);
+          const auto better = where < 0 || value > best2 || (value != value && best2 == best2);
+          best2 = choose(better, value, best2);
+          where = choose(better, v, where);
+          greatest = maximum(greatest, load_every(&score[b * V + v], V, active));
+        }
+        store_around(&best[b], active, convert<int32_t>(where), around_caches);
+        Lanes<double, kLanes64> total = 0.0;
+        for (int64_t v = 0; v < V; ++v) {
+          total += exp(load_every(&score[b * V + v], V, active) - greatest);
+        }
+        store_around(&probability[b], active, 1.0 / total, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  }
+}
+
 void top1_f64(const double* score, int32_t* best, double* probability, int64_t B, int64_t V) {
   OMP(omp parallel for schedule(static))
   for (int64_t b = 0; b < B; ++b) {
@@ -718,7 +944,7 @@ void top1_f64(const double* score, int32_t* best, double* probability, int64_t B
       Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
       for_lanes<kLanes64>(
           v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-            const auto score_ = load(&score[b * V + v], active);
+            const auto score_ = load_once(&score[b * V + v], active);
             const Lanes<double, kLanes64> value = score_;
             const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
                                                     (value != value && best2_lanes == best2_lanes));
@@ -742,6 +968,36 @@ void top1_f64(const double* score, int32_t* best, double* probability, int64_t B
     }
     best[b] = int32_t(where);
     probability[b] = 1.0 / total;
+  }
+}
+
+// For V <= 15: rows that fill no vector.
+void top1_bf16_short(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V) {
+  const bool around_caches = B * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += 256) {
+      for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) {
+        Lanes<int64_t, kLanes64> where = -1;
+        Lanes<float, kLanes64> best2 = 0.0f;
+        Lanes<float, kLanes64> greatest = -INFINITY;
+        for (int64_t v = 0; v < V; ++v) {
+          const Lanes<float, kLanes64> value = from_bf16(load_every(&score[b * V + v], V, active));
+          const auto better = where < 0 || value > best2 || (value != value && best2 == best2);
+          best2 = choose(better, value, best2);
+          where = choose(better, v, where);
+          greatest = maximum(greatest, from_bf16(load_every(&score[b * V + v], V, active)));
+        }
+        store_around(&best[b], active, convert<int32_t>(where), around_caches);
+        Lanes<float, kLanes64> total = 0.0f;
+        for (int64_t v = 0; v < V; ++v) {
+          total += exp(from_bf16(load_every(&score[b * V + v], V, active)) - greatest);
+        }
+        store_around(&probability[b], active, 1.0f / total, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -785,6 +1041,36 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
     }
     best[b] = int32_t(where);
     probability[b] = 1.0f / total;
+  }
+}
+
+// For V <= 15: rows that fill no vector.
+void top1_f16_short(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V) {
+  const bool around_caches = B * 8 >= kBeyondCaches;
+  OMP(omp parallel)
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += 256) {
+      for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) {
+        Lanes<int64_t, kLanes64> where = -1;
+        Lanes<float, kLanes64> best2 = 0.0f;
+        Lanes<float, kLanes64> greatest = -INFINITY;
+        for (int64_t v = 0; v < V; ++v) {
+          const Lanes<float, kLanes64> value = from_f16(load_every(&score[b * V + v], V, active));
+          const auto better = where < 0 || value > best2 || (value != value && best2 == best2);
+          best2 = choose(better, value, best2);
+          where = choose(better, v, where);
+          greatest = maximum(greatest, from_f16(load_every(&score[b * V + v], V, active)));
+        }
+        store_around(&best[b], active, convert<int32_t>(where), around_caches);
+        Lanes<float, kLanes64> total = 0.0f;
+        for (int64_t v = 0; v < V; ++v) {
+          total += exp(from_f16(load_every(&score[b * V + v], V, active)) - greatest);
+        }
+        store_around(&probability[b], active, 1.0f / total, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
   }
 }
 
@@ -844,6 +1130,10 @@ extern "C" int top1_f32_openmp(const float* score, int32_t* best, float* probabi
   if (overlap(score, B * V * 4, best, B * 4)) return 8;
   if (overlap(probability, B * 4, best, B * 4)) return 9;
   if (overlap(score, B * V * 4, probability, B * 4)) return 10;
+  if (V <= 15) {
+    top1_f32_short(score, best, probability, B, V);
+    return 0;
+  }
   top1_f32(score, best, probability, B, V);
   return 0;
 }
@@ -861,6 +1151,10 @@ extern "C" int top1_f64_openmp(const double* score, int32_t* best, double* proba
   if (overlap(score, B * V * 8, best, B * 4)) return 8;
   if (overlap(probability, B * 8, best, B * 4)) return 9;
   if (overlap(score, B * V * 8, probability, B * 8)) return 10;
+  if (V <= 15) {
+    top1_f64_short(score, best, probability, B, V);
+    return 0;
+  }
   top1_f64(score, best, probability, B, V);
   return 0;
 }
@@ -877,6 +1171,10 @@ extern "C" int top1_bf16_openmp(const uint16_t* score, int32_t* best, float* pro
   if (overlap(score, B * V * 2, best, B * 4)) return 8;
   if (overlap(probability, B * 4, best, B * 4)) return 9;
   if (overlap(score, B * V * 2, probability, B * 4)) return 10;
+  if (V <= 15) {
+    top1_bf16_short(score, best, probability, B, V);
+    return 0;
+  }
   top1_bf16(score, best, probability, B, V);
   return 0;
 }
@@ -893,6 +1191,10 @@ extern "C" int top1_f16_openmp(const uint16_t* score, int32_t* best, float* prob
   if (overlap(score, B * V * 2, best, B * 4)) return 8;
   if (overlap(probability, B * 4, best, B * 4)) return 9;
   if (overlap(score, B * V * 2, probability, B * 4)) return 10;
+  if (V <= 15) {
+    top1_f16_short(score, best, probability, B, V);
+    return 0;
+  }
   top1_f16(score, best, probability, B, V);
   return 0;
 }

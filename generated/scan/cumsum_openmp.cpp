@@ -7,6 +7,7 @@
 // Phase 3: threads share N_shares, M, neighbours along N.
 // Through the workspace: total_part, start, start.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "cumsum.h"
 
@@ -218,6 +219,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -263,7 +268,7 @@ inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane.
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -339,6 +344,16 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return load_vector(from, active);
 }
 
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
+}
+
 // Copies the first bytes of a vector, by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -405,7 +420,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -416,8 +431,73 @@ inline void finish_stores() {
 #endif
 }
 
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
+}
+
 // Asks for the line of memory, which another loop will need.
 inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+
+template <class T, class Active>
+inline void store_every(T* to, int64_t stride, Active active,
+                        typename LanesOf<T, Active::kLanes>::type value) {
+  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
+}
 
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
@@ -524,6 +604,32 @@ inline Lanes<To, N> convert(Mask<N> from) {
   return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
 }
 
+// For N <= 15: rows that fill no vector.
+void cumsum_f32_short(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
+                      int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry = 0.0f;
+      Lanes<float, kLanes32> carry3 = 0.0f;
+      for (int64_t n = N; n-- > 0;) {
+        carry3 = carry3 + load_every(&x[m * N + n], N, active);
+        const auto running3 = carry3;
+        store_every(&reverse[m * N + n], N, active, running3);
+      }
+      Lanes<float, kLanes32> carry2 = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        carry = carry + load_every(&x[m * N + n], N, active);
+        const auto running = carry;
+        store_every(&inclusive[m * N + n], N, active, running);
+        const auto running2 = carry2;
+        carry2 = carry2 + load_every(&x[m * N + n], N, active);
+        store_every(&exclusive[m * N + n], N, active, running2);
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct CumsumF32Workspace {
   int64_t total_part;
@@ -608,7 +714,7 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
                       n_end3 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes32>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
-          const auto x_ = load(&x[m * N + n], active);
+          const auto x_ = load_once(&x[m * N + n], active);
           const auto running =
               scan_lanes<1>(carry, keep(active, x_, 0.0f), 0.0f, [](auto a, auto b) { return a + b; });
           store_around(&inclusive[m * N + n], active, running, around_caches);
@@ -619,6 +725,32 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
       }
     }
     if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void cumsum_f64_short(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
+                      int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<double, kLanes64> carry = 0.0;
+      Lanes<double, kLanes64> carry3 = 0.0;
+      for (int64_t n = N; n-- > 0;) {
+        carry3 = carry3 + load_every(&x[m * N + n], N, active);
+        const auto running3 = carry3;
+        store_every(&reverse[m * N + n], N, active, running3);
+      }
+      Lanes<double, kLanes64> carry2 = 0.0;
+      for (int64_t n = 0; n < N; ++n) {
+        carry = carry + load_every(&x[m * N + n], N, active);
+        const auto running = carry;
+        store_every(&inclusive[m * N + n], N, active, running);
+        const auto running2 = carry2;
+        carry2 = carry2 + load_every(&x[m * N + n], N, active);
+        store_every(&exclusive[m * N + n], N, active, running2);
+      }
+    });
   }
 }
 
@@ -706,7 +838,7 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
                       n_end3 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
-          const auto x_ = load(&x[m * N + n], active);
+          const auto x_ = load_once(&x[m * N + n], active);
           const auto running =
               scan_lanes<1>(carry, keep(active, x_, 0.0), 0.0, [](auto a, auto b) { return a + b; });
           store_around(&inclusive[m * N + n], active, running, around_caches);
@@ -717,6 +849,32 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
       }
     }
     if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void cumsum_i32_short(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
+                      int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry = 0;
+      Lanes<int64_t, kLanes64> carry3 = 0;
+      for (int64_t n = N; n-- > 0;) {
+        carry3 = carry3 + convert<int64_t>(load_every(&x[m * N + n], N, active));
+        const auto running3 = carry3;
+        store_every(&reverse[m * N + n], N, active, convert<int32_t>(running3));
+      }
+      Lanes<int64_t, kLanes64> carry2 = 0;
+      for (int64_t n = 0; n < N; ++n) {
+        carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
+        const auto running = carry;
+        store_every(&inclusive[m * N + n], N, active, convert<int32_t>(running));
+        const auto running2 = carry2;
+        carry2 = carry2 + convert<int64_t>(load_every(&x[m * N + n], N, active));
+        store_every(&exclusive[m * N + n], N, active, convert<int32_t>(running2));
+      }
+    });
   }
 }
 
@@ -802,7 +960,7 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
                       n_end3 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
-          const auto x_ = load(&x[m * N + n], active);
+          const auto x_ = load_once(&x[m * N + n], active);
           const auto running = scan_lanes<1>(carry, keep(active, convert<int64_t>(x_), 0), 0,
                                              [](auto a, auto b) { return a + b; });
           store_around(&inclusive[m * N + n], active, convert<int32_t>(running), around_caches);
@@ -819,6 +977,7 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
 }  // namespace
 
 extern "C" int64_t cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return CumsumF32Workspace(M, N).bytes;
 }
 
@@ -837,6 +996,10 @@ extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclus
   if (overlap(inclusive, M * N * 4, exclusive, M * N * 4)) return 11;
   if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
+  if (N <= 15) {
+    cumsum_f32_short(x, inclusive, exclusive, reverse, M, N);
+    return 0;
+  }
   const CumsumF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -847,6 +1010,7 @@ extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclus
 }
 
 extern "C" int64_t cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return CumsumF64Workspace(M, N).bytes;
 }
 
@@ -865,6 +1029,10 @@ extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exc
   if (overlap(inclusive, M * N * 8, exclusive, M * N * 8)) return 11;
   if (overlap(reverse, M * N * 8, exclusive, M * N * 8)) return 12;
   if (overlap(x, M * N * 8, reverse, M * N * 8)) return 13;
+  if (N <= 15) {
+    cumsum_f64_short(x, inclusive, exclusive, reverse, M, N);
+    return 0;
+  }
   const CumsumF64Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -875,6 +1043,7 @@ extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exc
 }
 
 extern "C" int64_t cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return CumsumI32Workspace(M, N).bytes;
 }
 
@@ -893,6 +1062,10 @@ extern "C" int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* 
   if (overlap(inclusive, M * N * 4, exclusive, M * N * 4)) return 11;
   if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
   if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
+  if (N <= 15) {
+    cumsum_i32_short(x, inclusive, exclusive, reverse, M, N);
+    return 0;
+  }
   const CumsumI32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;

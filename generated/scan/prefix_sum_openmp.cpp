@@ -204,6 +204,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -237,10 +241,14 @@ inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end,
 template <int N, class T, class Step>
 inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
                                                      const Step& step) {
-  const int64_t past =
-      around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+  if (!around) return for_lanes<N>(first, end, step);
+  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) {
+    step(first, FirstLanes<N>{int(N - past)});
+    first += N - past;
+  }
+  for (const int64_t last = end - N; first <= last; first += N) step(first, FarLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
 // The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
@@ -313,6 +321,16 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return load_vector(from, active);
 }
 
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
+}
+
 // Copies the first bytes of a vector, by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -379,7 +397,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -422,7 +440,7 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
           for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
                               [=, &carry2, &carry, &total](int64_t n, auto active) {
                                 if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
-                                const auto x_ = load(&x[m * N + n], active);
+                                const auto x_ = load_once(&x[m * N + n], active);
                                 store(&carry2[n - n_first], active, load(&carry2[n - n_first], active) + x_);
                                 const auto running = load(&carry2[n - n_first], active);
                                 store_around(&y[m * N + n], active,

@@ -8,6 +8,7 @@
 // Phase 3: threads share N_shares, M, neighbours along N.
 // Through the workspace: total_part, start.
 // Bytes that running_cumsum_f32 must move: 4 * N * M read, 4 * N * M written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "running.h"
 
@@ -233,6 +234,10 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
 template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
@@ -278,7 +283,7 @@ inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane.
 // The value in active lanes, `other` in the rest.
 template <class Active, class V>
 inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
@@ -439,7 +444,7 @@ inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -448,6 +453,71 @@ inline void finish_stores() {
 #if defined(__SSE2__)
   __builtin_ia32_sfence();
 #endif
+}
+
+// Elements that lie `stride` apart.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
+  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
+  return values;
+}
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
+template <class T, size_t... kLane>
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
+  constexpr int N = sizeof...(kLane);
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    return pick_every(from, 2, lanes);
+  } else {
+    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
+    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
+  }
+}
+// The same of fewer lanes, by halves.
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
+  if constexpr (kCount == 1) {
+    if ((count & 1) != 0) *to = *from;
+  } else {
+    const int done = count & kCount;
+    if (done != 0) {
+      const auto values = pick_second(from, std::make_index_sequence<kCount>());
+      memcpy(to, &values, sizeof values);
+    }
+    pick_some<kCount / 2>(to + done, from + 2 * done, count);
+  }
+}
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
+  if (stride == 1) return load(from, active);
+  T values[N] = {};
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (stride == 2) {
+      pick_some<N / 2>(values, from, active.count);
+      return load(values, AllLanes<N>{});
+    }
+  }
+  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  return load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+  if (stride == 1) return load(from, all);
+  if constexpr (std::is_same_v<T, bool>) {
+    return load_every(from, stride, FirstLanes<N>{N});
+  } else {
+    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
+    return pick_every(from, stride, std::make_index_sequence<N>());
+  }
+}
+
+template <class T, class Active>
+inline void store_every(T* to, int64_t stride, Active active,
+                        typename LanesOf<T, Active::kLanes>::type value) {
+  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
 }
 
 // Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
@@ -674,6 +744,21 @@ inline Lanes<To, N> convert(Mask<N> from) {
   return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cumsum_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        carry = carry + load_every(&x[m * N + n], N, active);
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCumsumF32Workspace {
   int64_t total_part;
@@ -739,6 +824,21 @@ void running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
       }
     }
     if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void running_cumsum_f64_short(const double* x, double* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<double, kLanes64> carry = 0.0;
+      for (int64_t n = 0; n < N; ++n) {
+        carry = carry + load_every(&x[m * N + n], N, active);
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
   }
 }
 
@@ -810,6 +910,21 @@ void running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N, char* 
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cumsum_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry = 0;
+      for (int64_t n = 0; n < N; ++n) {
+        carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCumsumI32Workspace {
   int64_t total_part;
@@ -873,6 +988,21 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
       }
     }
     if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void running_cumsum_exclusive_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry = 0.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        const auto running = carry;
+        carry = carry + load_every(&x[m * N + n], N, active);
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
   }
 }
 
@@ -944,6 +1074,21 @@ void running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cumsum_exclusive_f64_short(const double* x, double* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<double, kLanes64> carry = 0.0;
+      for (int64_t n = 0; n < N; ++n) {
+        const auto running = carry;
+        carry = carry + load_every(&x[m * N + n], N, active);
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCumsumExclusiveF64Workspace {
   int64_t total_part;
@@ -1012,6 +1157,21 @@ void running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cumsum_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry = 0;
+      for (int64_t n = 0; n < N; ++n) {
+        const auto running = carry;
+        carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
+        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCumsumExclusiveI32Workspace {
   int64_t total_part;
@@ -1075,6 +1235,21 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
       }
     }
     if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void running_cumsum_reverse_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry = 0.0f;
+      for (int64_t n = N; n-- > 0;) {
+        carry = carry + load_every(&x[m * N + n], N, active);
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
   }
 }
 
@@ -1146,6 +1321,21 @@ void running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, 
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cumsum_reverse_f64_short(const double* x, double* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<double, kLanes64> carry = 0.0;
+      for (int64_t n = N; n-- > 0;) {
+        carry = carry + load_every(&x[m * N + n], N, active);
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseF64Workspace {
   int64_t total_part;
@@ -1214,6 +1404,21 @@ void running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cumsum_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry = 0;
+      for (int64_t n = N; n-- > 0;) {
+        carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseI32Workspace {
   int64_t total_part;
@@ -1277,6 +1482,21 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
       }
     }
     if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void running_cumsum_reverse_exclusive_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry = 0.0f;
+      for (int64_t n = N; n-- > 0;) {
+        const auto running = carry;
+        carry = carry + load_every(&x[m * N + n], N, active);
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
   }
 }
 
@@ -1348,6 +1568,21 @@ void running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, i
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cumsum_reverse_exclusive_f64_short(const double* x, double* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<double, kLanes64> carry = 0.0;
+      for (int64_t n = N; n-- > 0;) {
+        const auto running = carry;
+        carry = carry + load_every(&x[m * N + n], N, active);
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseExclusiveF64Workspace {
   int64_t total_part;
@@ -1416,6 +1651,21 @@ void running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M,
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cumsum_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry = 0;
+      for (int64_t n = N; n-- > 0;) {
+        const auto running = carry;
+        carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
+        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseExclusiveI32Workspace {
   int64_t total_part;
@@ -1480,6 +1730,21 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
       }
     }
     if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void running_cumprod_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry = 1.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        carry = carry * (load_every(&x[m * N + n], N, active));
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
   }
 }
 
@@ -1575,6 +1840,21 @@ void running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N) {
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cumprod_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry = 1;
+      for (int64_t n = 0; n < N; ++n) {
+        carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCumprodI32Workspace {
   int64_t total_part;
@@ -1639,6 +1919,21 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
       }
     }
     if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void running_cumprod_exclusive_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry = 1.0f;
+      for (int64_t n = 0; n < N; ++n) {
+        const auto running = carry;
+        carry = carry * (load_every(&x[m * N + n], N, active));
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
   }
 }
 
@@ -1733,6 +2028,21 @@ void running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cumprod_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry = 1;
+      for (int64_t n = 0; n < N; ++n) {
+        const auto running = carry;
+        carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCumprodExclusiveI32Workspace {
   int64_t total_part;
@@ -1797,6 +2107,21 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
       }
     }
     if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void running_cumprod_reverse_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry = 1.0f;
+      for (int64_t n = N; n-- > 0;) {
+        carry = carry * (load_every(&x[m * N + n], N, active));
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
   }
 }
 
@@ -1892,6 +2217,21 @@ void running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t 
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cumprod_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry = 1;
+      for (int64_t n = N; n-- > 0;) {
+        carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseI32Workspace {
   int64_t total_part;
@@ -1956,6 +2296,21 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
       }
     }
     if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void running_cumprod_reverse_exclusive_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry = 1.0f;
+      for (int64_t n = N; n-- > 0;) {
+        const auto running = carry;
+        carry = carry * (load_every(&x[m * N + n], N, active));
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
   }
 }
 
@@ -2051,6 +2406,21 @@ void running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cumprod_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<int64_t, kLanes64> carry = 1;
+      for (int64_t n = N; n-- > 0;) {
+        const auto running = carry;
+        carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseExclusiveI32Workspace {
   int64_t total_part;
@@ -2119,6 +2489,21 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
   }
 }
 
+// For N <= 15: rows that fill no vector.
+void running_cummax_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<float, kLanes32> carry = -INFINITY;
+      for (int64_t n = 0; n < N; ++n) {
+        carry = maximum(carry, load_every(&x[m * N + n], N, active));
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
+  }
+}
+
 // Where the intermediates lie in the workspace.
 struct RunningCummaxF32Workspace {
   int64_t total_part;
@@ -2181,6 +2566,21 @@ void running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
       }
     }
     if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void running_cummax_f64_short(const double* x, double* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<double, kLanes64> carry = -double(INFINITY);
+      for (int64_t n = 0; n < N; ++n) {
+        carry = maximum(carry, load_every(&x[m * N + n], N, active));
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
   }
 }
 
@@ -2247,6 +2647,21 @@ void running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, char* 
       }
     }
     if (around_caches) finish_stores();
+  }
+}
+
+// For N <= 15: rows that fill no vector.
+void running_cummax_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
+  OMP(omp parallel for schedule(static))
+  for (int64_t m_first = 0; m_first < M; m_first += 256) {
+    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<int32_t, kLanes32> carry = INT32_MIN;
+      for (int64_t n = 0; n < N; ++n) {
+        carry = maximum(carry, load_every(&x[m * N + n], N, active));
+        const auto running = carry;
+        store_every(&y[m * N + n], N, active, running);
+      }
+    });
   }
 }
 
@@ -2318,6 +2733,7 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
 }  // namespace
 
 extern "C" int64_t running_cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumsumF32Workspace(M, N).bytes;
 }
 
@@ -2329,6 +2745,10 @@ extern "C" int running_cumsum_f32_openmp(const float* x, float* y, int64_t M, in
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumsum_f32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumsumF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2339,6 +2759,7 @@ extern "C" int running_cumsum_f32_openmp(const float* x, float* y, int64_t M, in
 }
 
 extern "C" int64_t running_cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumsumF64Workspace(M, N).bytes;
 }
 
@@ -2350,6 +2771,10 @@ extern "C" int running_cumsum_f64_openmp(const double* x, double* y, int64_t M, 
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
+  if (N <= 15) {
+    running_cumsum_f64_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumsumF64Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2360,6 +2785,7 @@ extern "C" int running_cumsum_f64_openmp(const double* x, double* y, int64_t M, 
 }
 
 extern "C" int64_t running_cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumsumI32Workspace(M, N).bytes;
 }
 
@@ -2371,6 +2797,10 @@ extern "C" int running_cumsum_i32_openmp(const int32_t* x, int32_t* y, int64_t M
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumsum_i32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumsumI32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2381,6 +2811,7 @@ extern "C" int running_cumsum_i32_openmp(const int32_t* x, int32_t* y, int64_t M
 }
 
 extern "C" int64_t running_cumsum_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumsumExclusiveF32Workspace(M, N).bytes;
 }
 
@@ -2392,6 +2823,10 @@ extern "C" int running_cumsum_exclusive_f32_openmp(const float* x, float* y, int
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumsum_exclusive_f32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumsumExclusiveF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2402,6 +2837,7 @@ extern "C" int running_cumsum_exclusive_f32_openmp(const float* x, float* y, int
 }
 
 extern "C" int64_t running_cumsum_exclusive_f64_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumsumExclusiveF64Workspace(M, N).bytes;
 }
 
@@ -2413,6 +2849,10 @@ extern "C" int running_cumsum_exclusive_f64_openmp(const double* x, double* y, i
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
+  if (N <= 15) {
+    running_cumsum_exclusive_f64_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumsumExclusiveF64Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2423,6 +2863,7 @@ extern "C" int running_cumsum_exclusive_f64_openmp(const double* x, double* y, i
 }
 
 extern "C" int64_t running_cumsum_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumsumExclusiveI32Workspace(M, N).bytes;
 }
 
@@ -2434,6 +2875,10 @@ extern "C" int running_cumsum_exclusive_i32_openmp(const int32_t* x, int32_t* y,
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumsum_exclusive_i32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumsumExclusiveI32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2444,6 +2889,7 @@ extern "C" int running_cumsum_exclusive_i32_openmp(const int32_t* x, int32_t* y,
 }
 
 extern "C" int64_t running_cumsum_reverse_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumsumReverseF32Workspace(M, N).bytes;
 }
 
@@ -2455,6 +2901,10 @@ extern "C" int running_cumsum_reverse_f32_openmp(const float* x, float* y, int64
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumsum_reverse_f32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumsumReverseF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2465,6 +2915,7 @@ extern "C" int running_cumsum_reverse_f32_openmp(const float* x, float* y, int64
 }
 
 extern "C" int64_t running_cumsum_reverse_f64_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumsumReverseF64Workspace(M, N).bytes;
 }
 
@@ -2476,6 +2927,10 @@ extern "C" int running_cumsum_reverse_f64_openmp(const double* x, double* y, int
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
+  if (N <= 15) {
+    running_cumsum_reverse_f64_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumsumReverseF64Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2486,6 +2941,7 @@ extern "C" int running_cumsum_reverse_f64_openmp(const double* x, double* y, int
 }
 
 extern "C" int64_t running_cumsum_reverse_i32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumsumReverseI32Workspace(M, N).bytes;
 }
 
@@ -2497,6 +2953,10 @@ extern "C" int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, i
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumsum_reverse_i32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumsumReverseI32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2507,6 +2967,7 @@ extern "C" int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, i
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumsumReverseExclusiveF32Workspace(M, N).bytes;
 }
 
@@ -2518,6 +2979,10 @@ extern "C" int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumsum_reverse_exclusive_f32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumsumReverseExclusiveF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2528,6 +2993,7 @@ extern "C" int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_f64_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumsumReverseExclusiveF64Workspace(M, N).bytes;
 }
 
@@ -2539,6 +3005,10 @@ extern "C" int running_cumsum_reverse_exclusive_f64_openmp(const double* x, doub
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
+  if (N <= 15) {
+    running_cumsum_reverse_exclusive_f64_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumsumReverseExclusiveF64Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2549,6 +3019,7 @@ extern "C" int running_cumsum_reverse_exclusive_f64_openmp(const double* x, doub
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumsumReverseExclusiveI32Workspace(M, N).bytes;
 }
 
@@ -2560,6 +3031,10 @@ extern "C" int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumsum_reverse_exclusive_i32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumsumReverseExclusiveI32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2570,6 +3045,7 @@ extern "C" int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int
 }
 
 extern "C" int64_t running_cumprod_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumprodF32Workspace(M, N).bytes;
 }
 
@@ -2581,6 +3057,10 @@ extern "C" int running_cumprod_f32_openmp(const float* x, float* y, int64_t M, i
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumprod_f32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumprodF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2602,6 +3082,7 @@ extern "C" int running_cumprod_f64_openmp(const double* x, double* y, int64_t M,
 }
 
 extern "C" int64_t running_cumprod_i32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumprodI32Workspace(M, N).bytes;
 }
 
@@ -2613,6 +3094,10 @@ extern "C" int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t 
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumprod_i32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumprodI32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2623,6 +3108,7 @@ extern "C" int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t 
 }
 
 extern "C" int64_t running_cumprod_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumprodExclusiveF32Workspace(M, N).bytes;
 }
 
@@ -2634,6 +3120,10 @@ extern "C" int running_cumprod_exclusive_f32_openmp(const float* x, float* y, in
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumprod_exclusive_f32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumprodExclusiveF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2655,6 +3145,7 @@ extern "C" int running_cumprod_exclusive_f64_openmp(const double* x, double* y, 
 }
 
 extern "C" int64_t running_cumprod_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumprodExclusiveI32Workspace(M, N).bytes;
 }
 
@@ -2666,6 +3157,10 @@ extern "C" int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumprod_exclusive_i32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumprodExclusiveI32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2676,6 +3171,7 @@ extern "C" int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y
 }
 
 extern "C" int64_t running_cumprod_reverse_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumprodReverseF32Workspace(M, N).bytes;
 }
 
@@ -2687,6 +3183,10 @@ extern "C" int running_cumprod_reverse_f32_openmp(const float* x, float* y, int6
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumprod_reverse_f32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumprodReverseF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2708,6 +3208,7 @@ extern "C" int running_cumprod_reverse_f64_openmp(const double* x, double* y, in
 }
 
 extern "C" int64_t running_cumprod_reverse_i32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumprodReverseI32Workspace(M, N).bytes;
 }
 
@@ -2719,6 +3220,10 @@ extern "C" int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, 
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumprod_reverse_i32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumprodReverseI32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2729,6 +3234,7 @@ extern "C" int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, 
 }
 
 extern "C" int64_t running_cumprod_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumprodReverseExclusiveF32Workspace(M, N).bytes;
 }
 
@@ -2740,6 +3246,10 @@ extern "C" int running_cumprod_reverse_exclusive_f32_openmp(const float* x, floa
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumprod_reverse_exclusive_f32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumprodReverseExclusiveF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2762,6 +3272,7 @@ extern "C" int running_cumprod_reverse_exclusive_f64_openmp(const double* x, dou
 }
 
 extern "C" int64_t running_cumprod_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCumprodReverseExclusiveI32Workspace(M, N).bytes;
 }
 
@@ -2774,6 +3285,10 @@ extern "C" int running_cumprod_reverse_exclusive_i32_openmp(const int32_t* x, in
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cumprod_reverse_exclusive_i32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCumprodReverseExclusiveI32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2784,6 +3299,7 @@ extern "C" int running_cumprod_reverse_exclusive_i32_openmp(const int32_t* x, in
 }
 
 extern "C" int64_t running_cummax_f32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCummaxF32Workspace(M, N).bytes;
 }
 
@@ -2795,6 +3311,10 @@ extern "C" int running_cummax_f32_openmp(const float* x, float* y, int64_t M, in
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cummax_f32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCummaxF32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2805,6 +3325,7 @@ extern "C" int running_cummax_f32_openmp(const float* x, float* y, int64_t M, in
 }
 
 extern "C" int64_t running_cummax_f64_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCummaxF64Workspace(M, N).bytes;
 }
 
@@ -2816,6 +3337,10 @@ extern "C" int running_cummax_f64_openmp(const double* x, double* y, int64_t M, 
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
+  if (N <= 15) {
+    running_cummax_f64_short(x, y, M, N);
+    return 0;
+  }
   const RunningCummaxF64Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
@@ -2826,6 +3351,7 @@ extern "C" int running_cummax_f64_openmp(const double* x, double* y, int64_t M, 
 }
 
 extern "C" int64_t running_cummax_i32_openmp_workspace(int64_t M, int64_t N) {
+  if (N <= 15) return 0;
   return RunningCummaxI32Workspace(M, N).bytes;
 }
 
@@ -2837,6 +3363,10 @@ extern "C" int running_cummax_i32_openmp(const int32_t* x, int32_t* y, int64_t M
   if (x == nullptr && M * N > 0) return 4;
   if (y == nullptr && M * N > 0) return 5;
   if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
+  if (N <= 15) {
+    running_cummax_i32_short(x, y, M, N);
+    return 0;
+  }
   const RunningCummaxI32Workspace space(M, N);
   const bool own = workspace == nullptr;
   void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;

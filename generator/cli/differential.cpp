@@ -156,8 +156,8 @@ std::vector<std::map<std::string, int64_t>> edge_sizes(const Kernel &kernel) {
     for (const Dim &dim : var.dims)
       if (!dim.whole)
         note(dim.axis, dim.block);
-  std::map<std::string, int64_t> usual, beyond, ones;
-  std::map<std::string, std::set<int64_t>> sweep;
+  std::map<std::string, int64_t> usual, beyond, ones, wide;
+  std::map<std::string, std::set<int64_t>> sweep, full; // beside few others, and beside such as fill vectors
   int64_t spread = 0;
   for (AxisId id : kernel.size_arguments) {
     const Axis &axis = kernel.axes[id];
@@ -167,6 +167,8 @@ std::vector<std::map<std::string, int64_t>> edge_sizes(const Kernel &kernel) {
     std::set<int64_t> &own = sweep[axis.name];
     for (int64_t size : {0, 1, 2, 7, 13, 31, 64, 257, 1009})
       own.insert(rounded(size));
+    for (int64_t size : {15, 16, 97})
+      full[axis.name].insert(rounded(size));
     int64_t most = 0;
     for (int64_t block : blocks[axis.name]) {
       for (int64_t size : {block - 1, block, block + 1})
@@ -176,15 +178,20 @@ std::vector<std::map<std::string, int64_t>> edge_sizes(const Kernel &kernel) {
     usual[axis.name] = rounded(most > 0 && most <= 64 ? most + 1 + spread : 5 + spread);
     beyond[axis.name] = rounded(most > 0 ? most + 1 : 33);
     ones[axis.name] = rounded(1);
-    spread = (spread + 2) % 6; // unlike sizes, so that mixed-up axes show
+    wide[axis.name] = rounded(19 + spread); // fills vectors
+    spread = (spread + 2) % 6;              // unlike sizes, so that mixed-up axes show
   }
-  std::vector<std::map<std::string, int64_t>> out = {usual, beyond, ones};
+  std::vector<std::map<std::string, int64_t>> out = {usual, beyond, ones, wide};
+  const auto with = [&](std::map<std::string, int64_t> sizes, const std::string &name, int64_t size) {
+    sizes[name] = size;
+    out.push_back(std::move(sizes));
+  };
   for (const auto &[name, sizes] : sweep)
-    for (int64_t size : sizes) {
-      std::map<std::string, int64_t> next = usual;
-      next[name] = size;
-      out.push_back(next);
-    }
+    for (int64_t size : sizes)
+      with(usual, name, size);
+  for (const auto &[name, sizes] : full)
+    for (int64_t size : sizes)
+      with(wide, name, size);
   std::sort(out.begin() + 1, out.end());
   out.erase(std::unique(out.begin() + 1, out.end()), out.end());
   return out;

@@ -9,6 +9,7 @@
 #include "plan/lanes.h"
 #include "plan/packs.h"
 #include "plan/share_lists.h"
+#include "plan/short_rows.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -21,7 +22,14 @@ class PlanStory {
 public:
   PlanStory(const Spec &spec, const Variation &variation, TargetKind target)
       : plan_(emitted_plan(spec, variation, target)), kernel_(plan_.kernel), lanes_(plan_),
-        cuda_(target == TargetKind::cuda) {}
+        cuda_(target == TargetKind::cuda) {
+    if (cuda_ || switched_off())
+      return;
+    for (const ShortRows &rows : plan_short_rows(variation.lowered, variation.lowered_facts, plan_))
+      short_rows_ += "calls with " +
+                     short_rows_condition(kernel_, rows.axes, [](const std::string &axis) { return axis; }) +
+                     ": neighbouring rows side by side, by a function of their own\n";
+  }
 
   std::vector<Explanation::Section> sections() {
     const std::string name = cuda_ ? "cuda" : "openmp";
@@ -38,7 +46,7 @@ public:
         for (const PlanNode &node : phase.nodes)
           inner_loops(node, p, out[1].rows);
     }
-    out[0].below = print(plan_);
+    out[0].below = print(plan_) + short_rows_;
     for (size_t v = 0; v < plan_.storage.size(); ++v)
       place(static_cast<VarId>(v), out[2].rows);
     std::erase_if(out, [](const Explanation::Section &section) { return section.rows.empty(); });
@@ -207,6 +215,7 @@ private:
   const Kernel &kernel_;
   const LaneAnalysis lanes_;
   const bool cuda_;
+  std::string short_rows_;
   std::set<const PlanNode *> taken_;
 };
 

@@ -178,7 +178,7 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
   case PlanNode::Kind::assign:
     if (!in_lanes(n.target))
       return false;
-    return placed(Place::alone, [&] {
+    return placed(analysis_.is_vector(n.target, lane_) ? Place::named : Place::alone, [&] {
       if (std::any_of(n.coords.begin(), n.coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
         store_elsewhere(n);
       else

@@ -76,9 +76,9 @@ private:
     int64_t step = 0;
   };
 
-  // Where an expression stands: it is all of a statement's value, or a part of it that is always evaluated, or it may
-  // be that it is not evaluated where the statement begins.
-  enum class Place { alone, within, elsewhere };
+  // Where an expression stands: it is all of what a new local is, or all of another statement's value, or a part of it
+  // that is always evaluated, or it may be that it is not evaluated where the statement begins.
+  enum class Place { named, alone, within, elsewhere };
 
   Code expression(ExprId id);
   Code read(const Expr &e, ExprId id);
@@ -100,7 +100,7 @@ private:
   }
   // The parts of an expression all of which are evaluated.
   template <class Print> auto within(const Print &print) {
-    return placed(place_ == Place::alone ? Place::within : place_, print);
+    return placed(place_ == Place::elsewhere ? place_ : Place::within, print);
   }
   std::optional<Border> border(const Expr &access);
   Code inside(const Expr &e, ExprId id);

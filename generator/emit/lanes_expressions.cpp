@@ -147,8 +147,9 @@ std::string LanePrinter::loaded(VarId var, const std::vector<Coordinate> &coords
   if (turned != turned_.end())
     element = turned->second;
   const bool neighbours = step.kind == LaneStep::Kind::neighbour || turned != turned_.end();
-  std::string text =
-      neighbours ? helper("load") + "(&" + element + ", " + active_ + ")" : load_field(var, element, step);
+  const bool once = place_ == Place::named && !is_half(type) && type != Type::boolean;
+  std::string text = neighbours ? helper(once ? "load_once" : "load") + "(&" + element + ", " + active_ + ")"
+                                : load_field(var, element, step);
   if (text.empty())
     text = helper("load_every") + "(&" + element + ", " + printer_.size_text(step.stride) + ", " + active_ + ")";
   return widened_half(text, type);

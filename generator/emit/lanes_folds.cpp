@@ -58,8 +58,8 @@ int64_t LanePrinter::block_of(const PlanNode &loop) const {
     else if (a.type != kernel_.vars[a.step->target].type && block == 0)
       block = kNarrowBlock;
   }
-  const Axis &axis = kernel_.axes[loop.axis];
-  const bool is_short = axis.uniform && axis.ragged == kNone && axis.block.is_integer() && axis.block.value <= block;
+  const std::optional<int64_t> most = most_positions(kernel_.axes[loop.axis]);
+  const bool is_short = most && *most <= block;
   return is_short || printer_.in_part(loop.axis) ? 0 : block;
 }
 

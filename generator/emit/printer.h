@@ -94,7 +94,8 @@ public:
   // `x[(b * N + n)]`, at the current point or at coordinates; extra indices of a local array last.
   std::string element(VarId var, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices);
   Code position(AxisId axis);        // within the step's window
-  Size extent_of(AxisId axis) const; // positions that a buffer must hold
+  Size extent_of(AxisId axis) const;
+  Size room_of(AxisId axis) const; // positions that a buffer must hold
   std::string buffer_elements(VarId var);
   // A fold's total, or a scan's carry, with a further value or with another total.
   Code combined(const PlanNode &step, const std::string &total, const Code &value);

@@ -36,6 +36,11 @@ Size Printer::extent_of(AxisId axis) const {
   return a.size;
 }
 
+Size Printer::room_of(AxisId axis) const {
+  const int64_t most = kernel.axes[axis].most;
+  return most > 0 ? Size::integer(most) : extent_of(axis);
+}
+
 Code Printer::coordinate(const Dim &dim) {
   if (dim.axis == kNone)
     return size(dim.start);
@@ -192,7 +197,7 @@ std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, co
       if (const Size start = origin(axis); !start.is_integer(0))
         coord = {at_least(coord, binding::kAdd) + " - " + at_least(size(start), binding::kAdd + 1), binding::kAdd};
     }
-    horner(in_part ? parts_.at(axis).length : at_least(size(extent_of(axis)), binding::kUnary), coord);
+    horner(in_part ? parts_.at(axis).length : at_least(size(room_of(axis)), binding::kUnary), coord);
   }
   for (size_t i = 0; i < indices.size(); ++i)
     horner(std::to_string(var.array[i]), array_index(id, indices[i]));
@@ -228,7 +233,7 @@ std::string Printer::buffer_elements(VarId id) {
   auto times = [&](const Code &code) { text += (text.empty() ? "" : " * ") + at_least(code, binding::kMultiply); };
   for (AxisId axis : storage.dims)
     times(storage.part > 0 && axis == storage.dims.back() ? Code{part_length(storage.part, storage.kept)}
-                                                          : size(extent_of(axis)));
+                                                          : size(room_of(axis)));
   for (int64_t extent : kernel.vars[id].array)
     times({std::to_string(extent)});
   return text.empty() ? "1" : text;

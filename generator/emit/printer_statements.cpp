@@ -69,7 +69,7 @@ std::string Printer::array_elements(VarId var) {
   int64_t bytes = bytes_of(kernel.vars[var].type);
   const int64_t each = bytes;
   for (AxisId axis : dims)
-    bytes *= extent_of(axis).value;
+    bytes *= room_of(axis).value;
   constexpr int64_t kWidest = 64;
   return std::to_string((bytes + kWidest - 1) / kWidest * kWidest / each);
 }

@@ -76,9 +76,18 @@ struct Axis {
   bool uniform = true;
   Size start;          // global index of position 0; over grid names and sizes
   Size block;          // positions in a step; equal to `size` when nothing blocks it
+  int64_t most = 0;    // positions that it has at most in the calls which a plan is for; 0: any number
   GridId grid = kNone; // the dimension whose `axis` this is
   Place place;
 };
+
+// How many positions it has, or has at most, where that is known.
+inline std::optional<int64_t> most_positions(const Axis &axis) {
+  if (axis.most > 0)
+    return axis.most;
+  const bool known = axis.uniform && axis.ragged == kNone && axis.block.is_integer();
+  return known ? std::optional(axis.block.value) : std::nullopt;
+}
 
 // Is this the size of the whole axis? (A derived axis has a formula, and is called by its name.)
 inline bool is_size_of(const Axis &axis, const Size &size) {

@@ -55,8 +55,8 @@ private:
   }
 
   bool has_at_most(AxisId axis, int64_t rows) const {
-    const Axis &a = kernel_.axes[axis];
-    return a.uniform && a.ragged == kNone && a.block.is_integer() && a.block.value <= rows;
+    const std::optional<int64_t> most = most_positions(kernel_.axes[axis]);
+    return most && *most <= rows;
   }
 
   // Does what walks touch lie along the row, and is each input read once, unless there is no other good way? Notes

@@ -101,8 +101,8 @@ private:
   }
 
   bool is_short(AxisId axis) const {
-    const Axis &a = kernel_.axes[axis];
-    return a.uniform && a.ragged == kNone && a.block.is_integer() && a.block.value <= kBlock;
+    const std::optional<int64_t> most = most_positions(kernel_.axes[axis]);
+    return most && *most <= kBlock;
   }
 
   // What stands between the loops: starts of folds, which go before both, and values, which go behind them. Those that

@@ -373,6 +373,8 @@ bool LaneAnalysis::has_scans_only(const PlanNode &loop) const {
 bool LaneAnalysis::possible(const PlanNode &loop) const {
   if (loop.kind != PlanNode::Kind::loop || loop.parts > 0 || plan_.shares.contains(loop.axis) || goes_over_shares(loop))
     return false;
+  if (kernel_.axes[loop.axis].most > 0) // fills no vector
+    return false;
   if (loop.order == PlanNode::Order::ordered) {
     bool fits = has_scans_only(loop);
     for_each_node(loop, [&](const PlanNode &n) {
@@ -479,10 +481,8 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
 double LaneAnalysis::trips(const PlanNode &node) const {
   if (node.kind != PlanNode::Kind::loop)
     return kUnknownTrips;
-  const Axis &a = kernel_.axes[node.axis];
-  if (a.uniform && a.ragged == kNone && a.block.is_integer())
-    return static_cast<double>(a.block.value);
-  return kUnknownTrips;
+  const std::optional<int64_t> most = most_positions(kernel_.axes[node.axis]);
+  return most ? static_cast<double>(*most) : kUnknownTrips;
 }
 
 // A group that is not full costs twice.

@@ -14,7 +14,7 @@ constexpr size_t kMostAxes = 64;
 bool is_long_axis(const Axis &axis, int64_t least) {
   const bool whole = axis.uniform && axis.ragged == kNone && axis.grid == kNone && is_size_of(axis, axis.block) &&
                      axis.start.is_integer(0);
-  return whole && !(axis.size.is_integer() && axis.size.value <= least);
+  return whole && axis.most == 0 && !(axis.size.is_integer() && axis.size.value <= least);
 }
 
 std::string free_share_name(const Kernel &kernel, const Axis &shared) {

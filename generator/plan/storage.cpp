@@ -17,6 +17,8 @@ constexpr int64_t kSmallArray = 64; // elements that may stand on a thread's sta
 // The number of positions along an axis where that is a constant.
 std::optional<int64_t> constant_extent(const Kernel &kernel, AxisId axis) {
   const Axis &a = kernel.axes[axis];
+  if (a.most > 0)
+    return a.most;
   const Size &extent = a.uniform ? a.block : a.size;
   if (!extent.is_integer() || a.ragged != kNone)
     return std::nullopt;

@@ -122,6 +122,8 @@ template <int N> struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the questions of others.
+template <int N> struct FarLanes : AllLanes<N> {};
 template <int N> struct FirstLanes {
   static constexpr int kLanes = N;
   int count;
@@ -149,9 +151,14 @@ template <int N, class Step> inline __attribute__((always_inline)) void for_lane
 // in memory do: a short one goes before them.
 template <int N, class T, class Step>
 inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end, const Step& step) {
-  const int64_t past = around && end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N>(past == 0 ? first : first + N - past, end, step);
+  if (!around) return for_lanes<N>(first, end, step);
+  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) {
+    step(first, FirstLanes<N>{int(N - past)});
+    first += N - past;
+  }
+  for (const int64_t last = end - N; first <= last; first += N) step(first, FarLanes<N>{});
+  if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 //@ for_lanes_down: for_lanes
 // The same from the end to `first`.
@@ -186,7 +193,7 @@ template <int64_t kStep, class Active> inline Mask<Active::kLanes> inside(int64_
 //@ keep: for_lanes
 // The value in active lanes, `other` in the rest.
 template <class Active, class V> inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);

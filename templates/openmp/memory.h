@@ -53,6 +53,15 @@ template <class T, class Active> inline typename LanesOf<T, Active::kLanes>::typ
   else
     return load_vector(from, active);
 }
+//@ load_once: load
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active> inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
+}
 //@ store: load
 // Copies the first bytes of a vector, by halves.
 template <size_t kBytes, size_t kLeast> inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -108,7 +117,7 @@ template <class V> inline void write_around(void* to, V value) {
 }
 template <class T, class Active>
 inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
   store(to, active, value);
 }
@@ -295,7 +304,7 @@ __attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(co
 // beyond the row's ends, where there may be no memory either.
 template <int64_t kStep, class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int64_t first, int64_t at, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
-  if constexpr (std::is_same_v<Active, AllLanes<Active::kLanes>>)
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep) return load_every(array + first, kStep, active);
   return load_edge<kStep>(array, first, at, extent, active, outside);
 }

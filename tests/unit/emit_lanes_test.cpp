@@ -245,7 +245,8 @@ y = 0;
 if (c) y = sqrt(x);
 '''
 )");
-  CHECK(has(text, "const auto x_ = load(&x[n], active); const auto c_here = x_ > 0.0f; store(&c[n], active, c_here);"));
+  CHECK(has(text,
+            "const auto x_ = load_once(&x[n], active); const auto c_here = x_ > 0.0f; store(&c[n], active, c_here);"));
   CHECK(has(text, "const auto chosen = active && c_here; if (any_lane(chosen)) {"));
   CHECK(has(text, "choose(chosen, sqrt(x_), load(&y[n], active))"));
 }

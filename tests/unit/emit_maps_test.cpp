@@ -133,7 +133,7 @@ z = x + x_;
 )",
                                         ".cpp", "\nvoid ");
   CHECK(has(text, "const auto x_2 = from_bf16(load(&x[n], active));"));
-  CHECK(has(text, "const auto x_3 = load(&x_[n], active);"));
+  CHECK(has(text, "const auto x_3 = load_once(&x_[n], active);"));
   CHECK(has(text, "x_2 * x_2 + x_3 * load(&once[n], active)"));
   CHECK(has(text, "x_2 + x_3"));
 }
@@ -163,7 +163,7 @@ y = (c > 0 ? c : 2) + (present(x) ? x * x : 0);
 '''
 )",
                                         ".cpp", "\nvoid ");
-  CHECK(has(text, "const auto c_ = load(&c[n], active);"));
+  CHECK(has(text, "const auto c_ = load_once(&c[n], active);"));
   CHECK(!has(text, "const auto x_"));
 }
 

@@ -1,0 +1,535 @@
+#include "emit/openmp_kernel.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "emit/lanes.h"
+#include "emit/target_file.h"
+#include "plan/access.h"
+#include "plan/uses.h"
+
+namespace kgen {
+namespace {
+
+constexpr int64_t kChunk = 4096;        // iterations of an innermost loop that one work item takes
+constexpr int64_t kDeepChunk = 256;     // the same where each iteration has loops inside
+constexpr int64_t kLineBytes = 64;      // where arrays lie the other way round, a tile has a line of the output,
+constexpr int64_t kTile = 256;          // so often; a wider one has too many rows for the nearest cache;
+constexpr int64_t kWideTile = 1024;     // and where each line is read once, a row of a page;
+constexpr int64_t kLongPart = 512;      // neighbours in the output, where its rows do not begin with lines
+constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
+constexpr int64_t kTurns = 256;         // in which threads share uneven items
+constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
+
+// schedule.openmp.lanes = false prints scalar loops.
+bool wants_lanes(const Kernel &kernel) {
+  return std::none_of(kernel.schedule.begin(), kernel.schedule.end(), [](const ScheduleEntry &entry) {
+    return entry.target == "openmp" && entry.key == "lanes" && entry.value == ParamValue(int64_t{0});
+  });
+}
+
+class OpenmpKernel {
+public:
+  OpenmpKernel(const std::string &name, const Function &function, const Plan &plan, const Facts &facts,
+               Spelling &spelling)
+      : function_(function), name_(name), plan_(plan), names_(names_of(function, plan_.kernel)),
+        printer_(plan_, facts, spelling, names_) {
+    buffers_ = buffers_of(plan_, printer_);
+    uses_ = count_uses(plan_);
+    if (!wants_lanes(plan_.kernel))
+      return;
+    lanes_.emplace(printer_, names_);
+    printer_.lanes = &*lanes_;
+  }
+
+  bool needs_workspace() const { return !buffers_.empty() || chunked(); }
+  const std::string &name() const { return name_; }
+
+  // struct SoftmaxF32Workspace: where each buffer starts.
+  std::string workspace_struct() {
+    std::string text = "// Where the intermediates lie in the workspace.\nstruct " + camel(name()) + "Workspace {\n";
+    std::string fields, body;
+    auto add = [&](const std::string &total, const std::string &field, const std::string &count,
+                   const std::string &bytes) {
+      fields += "int64_t " + field + ";\n";
+      body += field + " = " + spelling().helper("reserve") + "(" + total + ", " + count + ", " + bytes + ");\n";
+    };
+    for (const Buffer &b : buffers_)
+      add(b.per_worker ? "thread_bytes" : "bytes", b.name, b.elements, std::to_string(bytes_of(b.type)));
+    if (std::any_of(buffers_.begin(), buffers_.end(), [](const Buffer &b) { return b.per_worker; })) {
+      add("bytes", "threads", spelling().helper("thread_count") + "()", "thread_bytes");
+      fields += "int64_t thread_bytes = 0;\n";
+    }
+    for (const Phase &phase : plan_.phases)
+      for (VarId var : phase.partials)
+        add("bytes", partials_name(var), std::to_string(kMostChunks),
+            std::to_string(bytes_of(plan_.kernel.vars[var].type)));
+    const std::string all = derived_declarations(printer_, body) + body;
+    return text + fields + "int64_t bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" +
+           size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all +
+           "bytes += kLineBytes;  // so that it may begin at a line\n}\n};\n";
+  }
+
+  std::string kernel_function() {
+    phases();
+    std::string body = printer_.lines.text(), head;
+    if (needs_workspace()) {
+      head += workspace_declaration(name(), function_);
+      for (const Buffer &b : buffers_)
+        if (!b.per_worker)
+          head += pointer(b, "workspace") + "\n";
+    }
+    std::string parameters = parameters_text(function_);
+    std::vector<std::string> names;
+    for (const Argument &a : function_.arguments)
+      names.push_back(a.name);
+    if (needs_workspace())
+      parameters += ", char* workspace", names.push_back("workspace");
+    body = derived_declarations(printer_, head + body) + head + body;
+    return "void " + name() + "(" + parameters + ") {\n" + silence_unused(names, body) + body + "}\n";
+  }
+
+private:
+  Spelling &spelling() { return printer_.spelling; }
+
+  bool chunked() const {
+    return std::any_of(plan_.phases.begin(), plan_.phases.end(),
+                       [](const Phase &p) { return p.kind == Phase::Kind::chunked; });
+  }
+
+  std::string partials_name(VarId var) const { return printer_.name(var) + "_parts"; }
+
+  // (void)N; for sizes that no buffer needs.
+  std::string unused_sizes(const std::string &body) const {
+    std::vector<std::string> sizes;
+    for (const Argument &a : function_.arguments)
+      if (a.kind == Argument::Kind::size)
+        sizes.push_back(a.name);
+    return silence_unused(sizes, body);
+  }
+
+  std::string pointer(const Buffer &b, const std::string &memory) const {
+    const std::string type = Spelling::c_type(b.type);
+    return type + "* const " + printer_.name(b.var) + " = reinterpret_cast<" + type + "*>(" + memory + " + space." +
+           b.name + ");";
+  }
+
+  // The buffers of each worker that the phase uses.
+  std::vector<const Buffer *> worker_buffers(const Phase &phase) const {
+    std::set<VarId> used;
+    for (const PlanNode &root : phase.nodes)
+      for (const Access &a : accesses_of(plan_.kernel, root))
+        used.insert(a.var);
+    std::vector<const Buffer *> out;
+    for (const Buffer &b : buffers_)
+      if (b.per_worker && used.count(b.var) != 0)
+        out.push_back(&b);
+    return out;
+  }
+
+  // Each thread has memory of its own for them.
+  void worker_pointers(const Phase &phase) {
+    const std::vector<const Buffer *> used = worker_buffers(phase);
+    if (used.empty())
+      return;
+    const std::string mine = names_.claim("mine");
+    printer_.lines.add("char* const " + mine + " = workspace + space.threads + " + spelling().helper("thread_number") +
+                       "() * space.thread_bytes;");
+    for (const Buffer *b : used)
+      printer_.lines.add(pointer(*b, mine));
+  }
+
+  void phases() {
+    const Phase *before = nullptr;
+    for (const Phase &phase : plan_.phases) {
+      printer_.lines.append(printer_.between(before, &phase));
+      print(phase);
+      before = &phase;
+    }
+    printer_.lines.append(printer_.between(before, nullptr));
+  }
+
+  void print(const Phase &phase) {
+    printer_.parallel = phase.kind != Phase::Kind::serial;
+    if (phase.kind == Phase::Kind::parallel)
+      return parallel(phase);
+    if (phase.kind == Phase::Kind::chunked)
+      return chunks(phase);
+    worker_pointers(phase);
+    for (size_t i = 0; i < phase.nodes.size(); ++i) {
+      // The accumulators of a later reduction are set where its parts are combined.
+      if (phase.nodes[i].kind == PlanNode::Kind::fold_init && is_partial(phase.nodes[i].target))
+        continue;
+      printer_.declare_before(phase.nodes, i);
+      printer_.node(phase.nodes[i], phase.nodes);
+    }
+  }
+
+  bool is_partial(VarId var) const {
+    return std::any_of(plan_.phases.begin(), plan_.phases.end(), [&](const Phase &p) {
+      return std::find(p.partials.begin(), p.partials.end(), var) != p.partials.end();
+    });
+  }
+
+  void parallel(const Phase &phase) {
+    std::vector<const PlanNode *> chain;
+    const PlanNode *node = &phase.nodes.front();
+    for (int i = 0; i < phase.split; ++i, node = &node->body.front()) {
+      // Loops can be collapsed while their ranges do not hang on those outside.
+      if (i > 0 && depends_on(*node, chain))
+        break;
+      chain.push_back(node);
+      if (takes_lanes(*node))
+        break;
+    }
+    std::string work, others = "1"; // all items, and those of all loops but the last
+    for (const PlanNode *n : chain) {
+      others = work.empty() ? "1" : work;
+      work += (work.empty() ? "" : " * ") + at_least(trips(*n), binding::kMultiply);
+    }
+    const PlanNode &last = *chain.back();
+    std::string share; // of the last loop, where that goes over parts
+    if (last.parts > 0) {
+      share = names_.claim(printer_.axis_name(last.axis) + "_part");
+      printer_.lines.add("const int64_t " + share + " = " + spelling().helper("share_of") + "(" + trips(last).text +
+                         ", " + others + ", " + printer_.part_length(last.parts, last.kept) + ");");
+    }
+    const PlanNode *const crossing = crossing_loop(chain);
+    const bool tiles = crossing != nullptr && printer_.lanes->has_tiles(last, crossing->axis);
+    const bool only_maps = !contains_loop(last.body);
+    std::string clauses = chain.size() > 1 ? " collapse(" + std::to_string(chain.size()) + ")" : "";
+    clauses += is_uneven(chain) ? turns(takes_lanes(last) ? others : work) : " schedule(static)";
+    const bool known = work.find_first_not_of("0123456789") == std::string::npos;
+    const bool too_few = only_maps && known && std::stoll(work) <= kSerialBelow; // for threads
+    const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
+    const LanePrinter::Part length = takes_lanes(last) ? part_of(last, crossing, around) : LanePrinter::Part{};
+    const std::string serial = only_maps && !known ? " if (" + work + " > " + std::to_string(kSerialBelow) + ")" : "";
+    if (too_few)
+      worker_pointers(phase);
+    else
+      begin_threads(phase, clauses, serial, around);
+    for (const PlanNode *n : chain) {
+      if (n->parts > 0)
+        printer_.open_part(*n, share);
+      else if (n == crossing)
+        printer_.set_part(n->axis, printer_.open_parts(*n, std::to_string(tiles ? kWideTile : kTile)));
+      else if (n != &last || !takes_lanes(last))
+        open(*n);
+    }
+    if (takes_lanes(last)) {
+      // Threads share the lane loop by parts that hang on sizes only.
+      const Printer::Range part = open_parts(last, length);
+      if (tiles) {
+        printer_.lanes->tiles(last, part, length, crossing->axis, printer_.range(*crossing));
+      } else {
+        if (crossing != nullptr)
+          open(*crossing);
+        else if (around && only_maps)
+          printer_.lanes->fetch_streams(last, around_);
+        const std::vector<const PlanNode *> outer(chain.begin(), chain.end() - 1);
+        printer_.inside_loops(outer, [&] { printer_.lanes->loop(last, part); });
+        if (crossing != nullptr)
+          printer_.lines.add("}");
+      }
+    } else {
+      const bool far = phase.when != kNone && plan_.shares.contains(chain.front()->axis); // the next row is too long
+      if (printer_.lanes != nullptr && last.kind == PlanNode::Kind::loop && !far)
+        printer_.lanes->fetch_ahead(last);
+      printer_.inside_loops(chain, [&] { printer_.list(last.body); });
+    }
+    for (size_t i = 0; i < chain.size(); ++i)
+      printer_.lines.add("}");
+    printer_.clear_parts();
+    if (!too_few)
+      end_threads(phase, around);
+  }
+
+  Printer::Range open_parts(const PlanNode &loop, const LanePrinter::Part &part) {
+    if (part.first.empty())
+      return printer_.open_parts(loop, part.text);
+    const std::string v = printer_.axis_name(loop.axis), begin = names_.claim(v + "_begin"),
+                      end = names_.claim(v + "_end");
+    const Printer::Range range = printer_.open_parts(loop, part.text, part.first);
+    printer_.lines.add("const int64_t " + begin + " = " + spelling().helper("larger") + "(" + range.begin + ", 0), " +
+                       end + " = " + range.end + ";");
+    return {begin, end};
+  }
+
+  // Before the loops that threads share. Where each has memory of its own, or waits for its own stores around the
+  // caches, what is said of the threads stands outside of their loop.
+  void begin_threads(const Phase &phase, const std::string &clauses, const std::string &condition, bool around) {
+    if (!around && worker_buffers(phase).empty())
+      return printer_.lines.add("#pragma omp parallel for" + clauses + condition);
+    printer_.lines.add("#pragma omp parallel" + condition);
+    printer_.lines.add("{");
+    worker_pointers(phase);
+    printer_.lines.add("#pragma omp for" + clauses + " nowait");
+  }
+
+  void end_threads(const Phase &phase, bool around) {
+    if (around) {
+      printer_.lanes->stream({}, "");
+      printer_.lines.add("if (" + around_ + ") finish_stores();");
+    }
+    if (around || !worker_buffers(phase).empty())
+      printer_.lines.add("}");
+  }
+
+  // The loop around one on lanes, where neighbours along it are neighbours in an array that lies the other way round:
+  // both are cut into tiles that the nearest cache holds.
+  const PlanNode *crossing_loop(const std::vector<const PlanNode *> &chain) {
+    if (chain.size() < 2 || !takes_lanes(*chain.back()))
+      return nullptr;
+    const PlanNode *const outer = chain[chain.size() - 2];
+    const bool crosses = outer->kind == PlanNode::Kind::loop && printer_.lanes->crosses(*chain.back(), outer->axis);
+    return crosses ? outer : nullptr;
+  }
+
+  // The parts in which threads share the loop on lanes. Where it crosses another one, a part is one line of each row of
+  // the output. Large outputs go around the caches, so their parts begin with lines, wherever the first row does. Where
+  // the rows begin elsewhere in lines, each line would be fetched and written in two pieces: there many neighbours are
+  // written in turn, so that the pieces meet in the nearest cache.
+  LanePrinter::Part part_of(const PlanNode &loop, const PlanNode *crossing, bool around) {
+    if (crossing == nullptr) {
+      const int64_t length = contains_loop(loop.body) ? kDeepChunk : kChunk;
+      return {std::to_string(length), length, ""};
+    }
+    VarId widest = kNone;
+    for_each_node(loop, [&](const PlanNode &n) {
+      if (n.target != kNone && plan_.kernel.vars[n.target].kind == Var::Kind::output &&
+          (widest == kNone || bytes_of_element(n.target) > bytes_of_element(widest)))
+        widest = n.target;
+    });
+    const int64_t line = kLineBytes / (widest == kNone ? 1 : bytes_of_element(widest));
+    const std::string elements = std::to_string(line);
+    const std::string pitch = around && widest != kNone ? printer_.lanes->pitch_of(widest, crossing->axis) : "";
+    if (pitch.empty() || printer_.declared_range(loop).begin != "0")
+      return {elements, line, ""};
+    const std::string part = names_.claim(printer_.axis_name(loop.axis) + "_part");
+    printer_.lines.add("const int64_t " + part + " = " + around_ + " && " +
+                       at_least(code_of(pitch), binding::kMultiply) + " % " + elements + " != 0 ? " +
+                       std::to_string(kLongPart) + " : " + elements + ";");
+    return {part, kLongPart, "-" + spelling().helper("into_line") + "(" + printer_.name(widest) + ")"};
+  }
+
+  int bytes_of_element(VarId var) const { return bytes_of(plan_.kernel.vars[var].type); }
+
+  // Large outputs that nothing reads go around the caches: nobody would find them there again.
+  bool stream_outputs(const PlanNode &root) {
+    std::set<VarId> outputs;
+    for_each_node(root, [&](const PlanNode &loop) {
+      if (takes_lanes(loop))
+        for (const PlanNode &n : loop.body)
+          if (n.kind == PlanNode::Kind::assign && n.coords.empty() && is_streamable(n.target, loop.axis))
+            outputs.insert(n.target);
+    });
+    if (outputs.empty())
+      return false;
+    around_ = names_.claim("around_caches");
+    printer_.lines.add("const bool " + around_ + " = " + printer_.bytes_text(outputs) + " >= kBeyondCaches;");
+    spelling().helper("store_around");
+    printer_.lanes->stream(std::move(outputs), around_);
+    return true;
+  }
+
+  bool is_streamable(VarId var, AxisId lane) {
+    const Var &v = plan_.kernel.vars[var];
+    return v.kind == Var::Kind::output && v.type != Type::boolean && uses_.at(var) == 1 &&
+           printer_.lanes->neighbours(var, lane);
+  }
+
+  bool takes_lanes(const PlanNode &n) const { return printer_.lanes != nullptr && printer_.lanes->takes(n); }
+
+  Code trips(const PlanNode &n) {
+    if (n.kind == PlanNode::Kind::steps)
+      return printer_.size(grid_steps(plan_.kernel, n.grid));
+    const Printer::Range r = printer_.range(n);
+    return r.begin == "0" ? code_of(r.end)
+                          : Code{r.end + " - " + at_least(code_of(r.begin), binding::kMultiply), binding::kAdd};
+  }
+
+  bool depends_on(const PlanNode &n, const std::vector<const PlanNode *> &outer) {
+    const Printer::Range r =
+        n.kind == PlanNode::Kind::steps ? Printer::Range{"0", printer_.steps_text(n.grid)} : printer_.range(n);
+    return std::any_of(outer.begin(), outer.end(), [&](const PlanNode *o) {
+      const std::string &v =
+          o->kind == PlanNode::Kind::steps ? printer_.grid_name(o->grid) : printer_.axis_name(o->axis);
+      return mentions_word(r.begin, v) || mentions_word(r.end, v);
+    });
+  }
+
+  // Do items of the work list stand for rows of their own lengths? Then each thread takes the next ones when it is done
+  // with some.
+  bool is_uneven(const std::vector<const PlanNode *> &chain) {
+    bool uneven = false;
+    for_each_node(*chain.front(), [&](const PlanNode &n) {
+      const Axis *const axis = n.kind == PlanNode::Kind::loop ? &plan_.kernel.axes[n.axis] : nullptr;
+      uneven = uneven || (axis != nullptr && axis->ragged != kNone &&
+                          std::any_of(chain.begin(), chain.end(), [&](const PlanNode *outer) {
+                            return outer->kind == PlanNode::Kind::loop && outer->axis == axis->over;
+                          }));
+    });
+    return uneven;
+  }
+
+  std::string turns(const std::string &items) {
+    if (items == "1")
+      return " schedule(dynamic)";
+    return " schedule(dynamic, " + spelling().helper("larger") + "(1, " + at_least(code_of(items), binding::kMultiply) +
+           " / " + std::to_string(kTurns) + "))";
+  }
+
+  void open(const PlanNode &n) {
+    if (n.kind == PlanNode::Kind::steps) {
+      const std::string &v = printer_.grid_name(n.grid);
+      printer_.lines.add("for (int64_t " + v + " = 0; " + v + " < " + printer_.steps_text(n.grid) + "; ++" + v + ") {");
+      return;
+    }
+    const std::string &v = printer_.axis_name(n.axis);
+    const Printer::Range r = printer_.range(n);
+    printer_.lines.add("for (int64_t " + v + " = " + r.begin + "; " + v + " < " + r.end + "; ++" + v + ") {");
+  }
+
+  // Chunks whose bounds depend on sizes alone, then their results in order: the same bits for any number of threads.
+  // The loop right inside of a chunked one, of which chunks take parts where that one alone is too short to share.
+  const PlanNode *shared_with(const PlanNode &root) {
+    if (takes_lanes(root) || root.body.size() != 1)
+      return nullptr;
+    const PlanNode &inner = root.body.front();
+    const auto plain = [&](const PlanNode &loop) {
+      return loop.kind == PlanNode::Kind::loop && loop.order == PlanNode::Order::reduction && loop.parts == 0 &&
+             plan_.kernel.axes[loop.axis].ragged == kNone && printer_.range(loop).begin == "0" && loop.share == kNone;
+    };
+    return plain(root) && plain(inner) && !depends_on(inner, {&root}) ? &inner : nullptr;
+  }
+
+  void open_piece(const PlanNode &root, const PlanNode &inner, const std::string &item, const std::string &pieces,
+                  const std::string &length) {
+    const std::string &v = printer_.axis_name(inner.axis), begin = names_.claim(v + "_begin"),
+                      end = names_.claim(v + "_end");
+    printer_.lines.add("const int64_t " + printer_.axis_name(root.axis) + " = " + item + " / " + pieces + ";");
+    printer_.lines.add("const int64_t " + begin + " = " + item + " % " + pieces + " * " + length + ", " + end + " = " +
+                       spelling().helper("smaller") + "(" + begin + " + " + length + ", " + trips(inner).text + ");");
+    printer_.set_part(inner.axis, {begin, end});
+  }
+
+  void chunks(const Phase &phase) {
+    const PlanNode &root = phase.nodes.front();
+    const PlanNode *const inner = shared_with(root);
+    Printer::Range r = printer_.range(root);
+    std::string v = printer_.axis_name(root.axis), trips_text = trips(root).text;
+    const std::string least = contains_loop(root.body) ? "1" : std::to_string(kChunk);
+    Lines &out = printer_.lines;
+    std::string pieces; // of the inner loop
+    const std::string piece = std::to_string(inner != nullptr && contains_loop(inner->body) ? kDeepChunk : kChunk);
+    if (inner != nullptr) {
+      pieces = names_.claim(printer_.axis_name(inner->axis) + "_pieces");
+      out.add("const int64_t " + pieces + " = " + spelling().helper("ceil_div") + "(" + trips(*inner).text + ", " +
+              piece + ");");
+      v = names_.claim("piece");
+      trips_text = at_least(trips(root), binding::kMultiply) + " * " + pieces;
+      r = {"0", trips_text};
+    }
+    const std::string chunk = names_.claim(v + "_chunk"), first = names_.claim(v + "_first");
+    out.add("const int64_t " + chunk + " = " + spelling().helper("larger") + "(" + least + ", " +
+            spelling().helper("ceil_div") + "(" + trips_text + ", " + std::to_string(kMostChunks) + "));");
+    for (VarId var : phase.partials) {
+      const std::string type = Spelling::c_type(plan_.kernel.vars[var].type);
+      out.add(type + "* const " + partials_name(var) + " = reinterpret_cast<" + type + "*>(workspace + space." +
+              partials_name(var) + ");");
+    }
+    const bool around = printer_.lanes != nullptr && stream_outputs(root);
+    begin_threads(phase, is_uneven({&root}) ? " schedule(dynamic)" : " schedule(static)", "", around);
+    out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
+            ") {");
+    const std::string slot =
+        r.begin == "0" ? first + " / " + chunk
+                       : "(" + first + " - " + at_least(code_of(r.begin), binding::kMultiply) + ") / " + chunk;
+    for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
+      const Type type = plan_.kernel.vars[var].type;
+      out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " +
+              (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");
+    });
+    const std::string end = names_.claim(v + "_end");
+    out.add("const int64_t " + end + " = " + spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end +
+            ");");
+    const Printer::Range part = {first, end};
+    if (takes_lanes(root)) {
+      printer_.lanes->loop(root, part);
+    } else {
+      out.add("for (int64_t " + v + " = " + part.begin + "; " + v + " < " + part.end + "; ++" + v + ") {");
+      if (inner != nullptr)
+        open_piece(root, *inner, v, pieces, piece);
+      printer_.inside_loops({&root}, [&] { printer_.list(root.body); });
+      if (inner != nullptr)
+        printer_.clear_part(inner->axis);
+      out.add("}");
+    }
+    for (VarId var : phase.partials)
+      out.add(partials_name(var) + "[" + slot + "] = " + printer_.name(var) + ";");
+    out.add("}");
+    end_threads(phase, around);
+    // Combine.
+    for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
+      const Type type = plan_.kernel.vars[var].type;
+      out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " +
+              (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");
+      printer_.mark_declared(var);
+    });
+    out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
+            ") {");
+    for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
+      if (is_partner)
+        return;
+      const std::string part = partials_name(var) + "[" + slot + "]";
+      if (step.partner != kNone) {
+        const std::string best = printer_.name(step.partner), other = partials_name(step.partner) + "[" + slot + "]";
+        out.add("if (" + part + " >= 0 && (" + printer_.name(var) + " < 0 || " +
+                spelling().helper(step.monoid == Monoid::argmax ? "above" : "below") + "(" + other + ", " + best +
+                "))) {");
+        out.add(best + " = " + other + ";");
+        out.add(printer_.name(var) + " = " + part + ";");
+        out.add("}");
+        return;
+      }
+      out.add(printer_.name(var) + " = " + printer_.combined(step, printer_.name(var), {part}).text + ";");
+    });
+    out.add("}");
+  }
+
+  template <class Visit> void for_partials(const Phase &phase, Visit visit) {
+    for_each_node(phase.nodes.front(), [&](const PlanNode &n) {
+      if (n.kind != PlanNode::Kind::fold_step || !n.reduced.contains(phase.nodes.front().axis))
+        return;
+      visit(n, n.target, false);
+      if (n.partner != kNone)
+        visit(n, n.partner, true);
+    });
+  }
+
+  const Function &function_;
+  std::string name_;
+  const Plan &plan_;
+  Names names_;
+  Printer printer_;
+  std::vector<Buffer> buffers_;
+  std::optional<LanePrinter> lanes_;
+  std::map<VarId, int> uses_;
+  std::string around_; // the flag for writing around the caches in the phase at hand
+};
+
+} // namespace
+
+OpenmpFunction openmp_function(const std::string &name, const Function &function, const Plan &plan, const Facts &facts,
+                               Spelling &spelling) {
+  OpenmpKernel kernel(name, function, plan, facts, spelling);
+  OpenmpFunction out;
+  out.name = name;
+  out.text = kernel.kernel_function();
+  if (kernel.needs_workspace())
+    out.workspace = kernel.workspace_struct();
+  return out;
+}
+
+} // namespace kgen

@@ -1,0 +1,20 @@
+// One function of an OpenMP source: the phases of a plan in order, each a parallel loop over a work list whose parts
+// depend on sizes only.
+#pragma once
+
+#include <string>
+
+#include "emit/target_file.h"
+
+namespace kgen {
+
+struct OpenmpFunction {
+  std::string name, text;
+  std::string workspace; // the struct that says where intermediates lie; empty: there are none
+  std::string condition; // it is for calls whose sizes fulfil this; empty: for all that are left
+};
+
+OpenmpFunction openmp_function(const std::string &name, const Function &function, const Plan &plan, const Facts &facts,
+                               Spelling &spelling);
+
+} // namespace kgen

@@ -1,0 +1,26 @@
+// Rows of a length that only calls know may be too short to fill a vector. Neighbouring rows then go side by side, as
+// lanes, by a plan of their own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace kgen {
+
+constexpr int64_t kShortRow = 15; // positions that fill no vector
+
+struct ShortRows {
+  AxisSet axes;
+  Plan plan; // for calls in which these have at most kShortRow positions
+};
+
+// N <= 15
+std::string short_rows_condition(const Kernel &kernel, AxisSet axes, std::string (*name)(const std::string &axis));
+
+// OpenMP. `plan`: the one for all sizes. Where that folds rows on lanes, one for short rows, and one for short rows of
+// which there are few inside of others. The most special one comes first.
+std::vector<ShortRows> plan_short_rows(const Kernel &kernel, const Facts &facts, const Plan &plan);
+
+} // namespace kgen

@@ -1,0 +1,53 @@
+// Rows that may be too short to fill a vector: functions of their own, in which neighbouring rows are lanes.
+#include <doctest/doctest.h>
+
+#include "emit_testing.h"
+
+namespace kgen {
+namespace {
+
+std::string openmp_text(const std::string &spec_text) { return emitted_text(spec_text, ".cpp", "\n// For "); }
+
+TEST_CASE("short rows of unknown length that are folded go side by side, what each keeps in vectors") {
+  const std::string text = openmp_text(R"(
+kernel = "soft"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+body = 'y = softmax(x, N);'
+)");
+  CHECK(has(text, "// For N <= 15: rows that fill no vector. "
+                  "void soft_short(const float* x, float* y, int64_t M, int64_t N) { "
+                  "OMP(omp parallel for schedule(static)) for (int64_t m_first = 0; m_first < M; m_first += 256) { "
+                  "for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) { "
+                  "Lanes<float, kLanes32> greatest = -INFINITY; for (int64_t n = 0; n < N; ++n) { "
+                  "greatest = maximum(greatest, load_every(&x[m * N + n], N, active)); } "
+                  "Lanes<float, kLanes32> total = 0.0f; Lanes<float, kLanes32> e[15] = {}; "));
+  // The launcher chooses, and says how much memory each needs.
+  CHECK(has(text, "if (N <= 15) return 0; return SoftWorkspace(M, N).bytes; }"));
+  CHECK(has(text, "if (N <= 15) { soft_short(x, y, M, N); return 0; }"));
+}
+
+TEST_CASE("short rows inside of others that may be few have a function for that, too") {
+  const std::string text = openmp_text(R"(
+kernel = "nearest"
+inputs.x = "f32[N, D]"
+inputs.c = "f32[K, D]"
+outputs.best = "i32[N]"
+body = 'best = argmin(sum((x - c) * (x - c), D), K);'
+)");
+  CHECK(has(text, "// For D <= 15 && K <= 15: rows that fill no vector. void nearest_short("));
+  CHECK(has(text, "// For D <= 15: rows that fill no vector. void nearest_short2("));
+  CHECK(has(text, "if (D <= 15 && K <= 15) { nearest_short("));
+}
+
+TEST_CASE("rows of a known length, rows that are not folded and columns have no function for short ones") {
+  for (const char *rest : {"inputs.x = \"f32[M, N=3]\"\noutputs.y = \"f32[M]\"\nbody = 'y = sum(x, N);'\n",
+                           "inputs.x = \"f32[M, N]\"\ninputs.b = \"f32[N]\"\noutputs.y = \"f32[M, N]\"\n"
+                           "body = 'y = x + b;'\n",
+                           "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[N]\"\nbody = 'y = sum(x, M);'\n",
+                           "inputs.x = \"f32[N]\"\noutputs.y = \"f32[]\"\nbody = 'y = sum(x, N);'\n"})
+    CHECK(!has(emitted_text("kernel = \"k\"\n" + std::string(rest), ".cpp", "\nvoid "), "_short("));
+}
+
+} // namespace
+} // namespace kgen
