@@ -93,7 +93,7 @@ public:
 
   // `x[(b * N + n)]`, at the current point or at coordinates; extra indices of a local array last.
   std::string element(VarId var, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices);
-  Code position(AxisId axis);        // within the step's window
+  Code position(AxisId axis); // within the step's window
   Size extent_of(AxisId axis) const;
   Size room_of(AxisId axis) const; // positions that a buffer must hold
   std::string buffer_elements(VarId var);
