@@ -438,8 +438,8 @@ inline void turn_tile(T* to, int64_t to_stride, const T* from, int64_t stride, i
     for (int64_t column = 0; column < whole_columns; column += N)
       turn_square(to + column * to_stride + row, to_stride, from + row * stride + column, stride,
                   std::make_index_sequence<N>());
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = row < whole_rows ? whole_columns : 0; column < columns; ++column)
+  for (int64_t column = 0; column < columns; ++column)
+    for (int64_t row = column < whole_columns ? whole_rows : 0; row < rows; ++row)
       to[column * to_stride + row] = from[row * stride + column];
 }
 
@@ -471,7 +471,7 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 
 void transpose_f32(const float* x, float* y, int64_t M, int64_t N) {
   const bool around_caches = N * M * 4 >= kBeyondCaches;
-  const int64_t m_part = around_caches && M % 16 != 0 ? 512 : 16;
+  const int64_t m_part = N <= 16 || (around_caches && M % 16 != 0) ? 512 : 16;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -498,7 +498,7 @@ void transpose_f32(const float* x, float* y, int64_t M, int64_t N) {
 
 void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
   const bool around_caches = N * M * 8 >= kBeyondCaches;
-  const int64_t m_part = around_caches && M % 8 != 0 ? 512 : 8;
+  const int64_t m_part = N <= 16 || (around_caches && M % 8 != 0) ? 512 : 8;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -525,7 +525,7 @@ void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
 
 void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
   const bool around_caches = N * M * 2 >= kBeyondCaches;
-  const int64_t m_part = around_caches && M % 32 != 0 ? 512 : 32;
+  const int64_t m_part = N <= 16 || (around_caches && M % 32 != 0) ? 512 : 32;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -554,7 +554,7 @@ void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
 
 void transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
   const bool around_caches = N * M >= kBeyondCaches;
-  const int64_t m_part = around_caches && M % 64 != 0 ? 512 : 64;
+  const int64_t m_part = N <= 16 || (around_caches && M % 64 != 0) ? 512 : 64;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)

@@ -18,6 +18,7 @@ constexpr int64_t kLineBytes = 64;      // where arrays lie the other way round,
 constexpr int64_t kTile = 256;          // so often; a wider one has too many rows for the nearest cache;
 constexpr int64_t kWideTile = 1024;     // and where each line is read once, a row of a page;
 constexpr int64_t kLongPart = 512;      // neighbours in the output, where its rows do not begin with lines
+constexpr int64_t kFewRows = 16;        // of the output, beside each other in tiles
 constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
 constexpr int64_t kTurns = 256;         // in which threads share uneven items
 constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
@@ -303,14 +304,31 @@ private:
     });
     const int64_t line = kLineBytes / (widest == kNone ? 1 : bytes_of_element(widest));
     const std::string elements = std::to_string(line);
-    const std::string pitch = around && widest != kNone ? printer_.lanes->pitch_of(widest, crossing->axis) : "";
-    if (pitch.empty() || printer_.declared_range(loop).begin != "0")
+    const std::string pitch = around && widest != kNone && printer_.declared_range(loop).begin == "0"
+                                  ? printer_.lanes->pitch_of(widest, crossing->axis)
+                                  : "";
+    const std::string first =
+        pitch.empty() ? "" : "-" + spelling().helper("into_line") + "(" + printer_.name(widest) + ")";
+    const std::string few = has_few(*crossing);
+    if (few == "true")
+      return {std::to_string(kLongPart), kLongPart, first};
+    const std::string apart =
+        pitch.empty() ? ""
+                      : around_ + " && " + at_least(code_of(pitch), binding::kMultiply) + " % " + elements + " != 0";
+    if (few.empty() && apart.empty())
       return {elements, line, ""};
     const std::string part = names_.claim(printer_.axis_name(loop.axis) + "_part");
-    printer_.lines.add("const int64_t " + part + " = " + around_ + " && " +
-                       at_least(code_of(pitch), binding::kMultiply) + " % " + elements + " != 0 ? " +
+    const bool both = !few.empty() && !apart.empty();
+    printer_.lines.add("const int64_t " + part + " = " + few + (both ? " || (" + apart + ")" : apart) + " ? " +
                        std::to_string(kLongPart) + " : " + elements + ";");
-    return {part, kLongPart, "-" + spelling().helper("into_line") + "(" + printer_.name(widest) + ")"};
+    return {part, kLongPart, first};
+  }
+
+  // Are there so few rows of the output that all of them stay near while long parts of each are written?
+  std::string has_few(const PlanNode &loop) {
+    if (const std::optional<int64_t> most = most_positions(plan_.kernel.axes[loop.axis]))
+      return *most <= kFewRows ? "true" : "";
+    return at_least(trips(loop), binding::kAdd) + " <= " + std::to_string(kFewRows);
   }
 
   int bytes_of_element(VarId var) const { return bytes_of(plan_.kernel.vars[var].type); }

@@ -250,8 +250,8 @@ inline void turn_tile(T* to, int64_t to_stride, const T* from, int64_t stride, i
   for (int64_t row = 0; row < whole_rows; row += N)
     for (int64_t column = 0; column < whole_columns; column += N)
       turn_square(to + column * to_stride + row, to_stride, from + row * stride + column, stride, std::make_index_sequence<N>());
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = row < whole_rows ? whole_columns : 0; column < columns; ++column)
+  for (int64_t column = 0; column < columns; ++column)
+    for (int64_t row = column < whole_columns ? whole_rows : 0; row < rows; ++row)
       to[column * to_stride + row] = from[row * stride + column];
 }
 //@ load_field: load_every

@@ -345,7 +345,7 @@ inputs.b = "f32[N, M]"
 outputs.y = "f32[N, M]"
 body = 'y = x + b;'
 )");
-  CHECK(has(text, "const int64_t m_part = around_caches && M % 16 != 0 ? 512 : 16;"));
+  CHECK(has(text, "const int64_t m_part = N <= 16 || (around_caches && M % 16 != 0) ? 512 : 16;"));
   CHECK(has(text, "for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) { const int64_t m_begin = "
                   "larger(m_first, 0), m_end = smaller(m_first + m_part, M);"));
   CHECK(has(text, "for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 32) {"));
