@@ -191,7 +191,10 @@ private:
     else if (!span_.source->is_body() && !meaning.empty())
       help = "functions do not see what `" + name + "` is in the body (" + meaning + "): make it an argument" +
              (meaning == "an axis" ? ", `axis " + name + "`" : "");
-    else if (find_type(name) || name == "half" || name == "bfloat16")
+    else if (const auto type = find_type(name); type && !is_half(*type))
+      help = "in the body `" + name + "` is `" + std::string(type_row(*type).c_type) +
+             "`; what is stored is converted to the type of its output";
+    else if (type || name == "half" || name == "bfloat16")
       help =
           "in the body there are `real float double bool`, `int int64_t` and the like, and the spec's type parameters";
     else if (const std::string meant = suggestion(); !meant.empty())

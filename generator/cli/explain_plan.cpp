@@ -23,7 +23,7 @@ public:
   PlanStory(const Spec &spec, const Variation &variation, TargetKind target)
       : plan_(emitted_plan(spec, variation, target)), kernel_(plan_.kernel), lanes_(plan_),
         cuda_(target == TargetKind::cuda) {
-    if (cuda_ || switched_off())
+    if (cuda_)
       return;
     for (const ShortRows &rows : plan_short_rows(variation.lowered, variation.lowered_facts, plan_))
       short_rows_ += "calls with " +
@@ -35,7 +35,7 @@ public:
     const std::string name = cuda_ ? "cuda" : "openmp";
     std::vector<Explanation::Section> out = {
         {name, {}, "", ""}, {name + " loops", {}, "", ""}, {name + " places", {}, "", ""}};
-    if (!cuda_ && !switched_off())
+    if (!cuda_ && wants_lanes(kernel_))
       taken_ = lanes_.choose();
     for (size_t p = 0; p < plan_.phases.size(); ++p) {
       const Phase &phase = plan_.phases[p];
@@ -105,13 +105,6 @@ private:
                      : "general loops, element by element";
   }
 
-  bool switched_off() const {
-    for (const ScheduleEntry &entry : kernel_.schedule)
-      if (entry.target == "openmp" && entry.key == "lanes" && entry.value == ParamValue(int64_t{0}))
-        return true;
-    return false;
-  }
-
   bool has_vectors(const PlanNode &node) const {
     bool found = false;
     for_each_node(node, [&](const PlanNode &inner) { found |= taken_.count(&inner) != 0; });
@@ -174,7 +167,7 @@ private:
   }
 
   std::string why_not(const PlanNode &loop) const {
-    if (switched_off())
+    if (!wants_lanes(kernel_))
       return "the schedule says so";
     if (loop.order == PlanNode::Order::ordered)
       return "each turn needs the one before: a scan";

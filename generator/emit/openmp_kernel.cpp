@@ -23,13 +23,6 @@ constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
 constexpr int64_t kTurns = 256;         // in which threads share uneven items
 constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
 
-// schedule.openmp.lanes = false prints scalar loops.
-bool wants_lanes(const Kernel &kernel) {
-  return std::none_of(kernel.schedule.begin(), kernel.schedule.end(), [](const ScheduleEntry &entry) {
-    return entry.target == "openmp" && entry.key == "lanes" && entry.value == ParamValue(int64_t{0});
-  });
-}
-
 class OpenmpKernel {
 public:
   OpenmpKernel(const std::string &name, const Function &function, const Plan &plan, const Facts &facts,

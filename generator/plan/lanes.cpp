@@ -573,6 +573,12 @@ double LaneAnalysis::loops_cost(const PlanNode &node, std::set<const PlanNode *>
   return total;
 }
 
+bool wants_lanes(const Kernel &kernel) {
+  return std::none_of(kernel.schedule.begin(), kernel.schedule.end(), [](const ScheduleEntry &entry) {
+    return entry.target == "openmp" && entry.key == "lanes" && entry.value == ParamValue(int64_t{0});
+  });
+}
+
 std::set<const PlanNode *> LaneAnalysis::choose() const {
   std::set<const PlanNode *> taken;
   for (const Phase &phase : plan_.phases)

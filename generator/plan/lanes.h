@@ -86,6 +86,9 @@ private:
   mutable std::map<std::pair<ExprId, AxisId>, bool> varying_;
 };
 
+// `schedule.openmp.lanes = false` asks for scalar loops.
+bool wants_lanes(const Kernel &kernel);
+
 // Does `fold` reduce over the axis (so that it takes part in combining lanes)?
 inline bool folds_over(const PlanNode &node, AxisId axis) {
   return node.kind == PlanNode::Kind::fold_step && node.reduced.contains(axis);

@@ -81,6 +81,8 @@ std::string short_rows_condition(const Kernel &kernel, AxisSet axes, std::string
 std::vector<ShortRows> plan_short_rows(const Kernel &kernel, const Facts &facts, const Plan &plan) {
   constexpr size_t kMostPlans = 2;
   std::vector<ShortRows> plans; // the most special one last
+  if (!wants_lanes(kernel))
+    return plans;
   Kernel known = kernel;
   AxisSet axes;
   while (plans.size() < kMostPlans) {

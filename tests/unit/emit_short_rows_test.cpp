@@ -40,11 +40,13 @@ body = 'best = argmin(sum((x - c) * (x - c), D), K);'
   CHECK(has(text, "if (D <= 15 && K <= 15) { nearest_short("));
 }
 
-TEST_CASE("rows of a known length, rows that are not folded and columns have no function for short ones") {
+TEST_CASE("rows of known length, rows that are not folded, columns and scalar loops have no function for short ones") {
   for (const char *rest : {"inputs.x = \"f32[M, N=3]\"\noutputs.y = \"f32[M]\"\nbody = 'y = sum(x, N);'\n",
                            "inputs.x = \"f32[M, N]\"\ninputs.b = \"f32[N]\"\noutputs.y = \"f32[M, N]\"\n"
                            "body = 'y = x + b;'\n",
                            "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[N]\"\nbody = 'y = sum(x, M);'\n",
+                           "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\nschedule.openmp.lanes = false\n"
+                           "body = 'y = sum(x, N);'\n",
                            "inputs.x = \"f32[N]\"\noutputs.y = \"f32[]\"\nbody = 'y = sum(x, N);'\n"})
     CHECK(!has(emitted_text("kernel = \"k\"\n" + std::string(rest), ".cpp", "\nvoid "), "_short("));
 }
