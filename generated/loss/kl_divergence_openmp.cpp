@@ -245,9 +245,9 @@ inline Mask<N> mask_of(Mask<N> active) {
 }
 
 // Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
-template <int N, class Step>
+template <int N, class All = AllLanes<N>, class Step>
 inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
-  for (const int64_t last = end - N; first <= last; first += N) step(first, AllLanes<N>{});
+  for (const int64_t last = end - N; first <= last; first += N) step(first, All{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 

@@ -252,9 +252,9 @@ inline Mask<N> mask_of(Mask<N> active) {
 }
 
 // Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
-template <int N, class Step>
+template <int N, class All = AllLanes<N>, class Step>
 inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
-  for (const int64_t last = end - N; first <= last; first += N) step(first, AllLanes<N>{});
+  for (const int64_t last = end - N; first <= last; first += N) step(first, All{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 
@@ -265,12 +265,8 @@ inline __attribute__((always_inline)) void for_lines(bool around, const T* at, i
                                                      const Step& step) {
   if (!around) return for_lanes<N>(first, end, step);
   const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) {
-    step(first, FirstLanes<N>{int(N - past)});
-    first += N - past;
-  }
-  for (const int64_t last = end - N; first <= last; first += N) step(first, FarLanes<N>{});
-  if (first < end) step(first, FirstLanes<N>{int(end - first)});
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N, FarLanes<N>>(past == 0 ? first : first + N - past, end, step);
 }
 
 // The value in active lanes, `other` in the rest.

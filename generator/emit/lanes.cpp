@@ -178,7 +178,7 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
   case PlanNode::Kind::assign:
     if (!in_lanes(n.target))
       return false;
-    return placed(analysis_.is_vector(n.target, lane_) ? Place::named : Place::alone, [&] {
+    return placed(analysis_.is_vector(n.target, lane_) ? Standing::named : Standing::alone, [&] {
       if (std::any_of(n.coords.begin(), n.coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
         store_elsewhere(n);
       else
@@ -209,7 +209,7 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
   case PlanNode::Kind::fold_step:
     if (!folds_over(n, lane_) && !in_lanes(n.target))
       return false;
-    return placed(Place::within, [&] {
+    return placed(Standing::within, [&] {
       folds_over(n, lane_) ? fold_across(n) : fold_step(n);
       return true;
     });

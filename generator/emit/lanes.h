@@ -78,7 +78,7 @@ private:
 
   // Where an expression stands: it is all of what a new local is, or all of another statement's value, or a part of it
   // that is always evaluated, or it may be that it is not evaluated where the statement begins.
-  enum class Place { named, alone, within, elsewhere };
+  enum class Standing { named, alone, within, elsewhere };
 
   Code expression(ExprId id);
   Code read(const Expr &e, ExprId id);
@@ -92,15 +92,15 @@ private:
   Code gather(ExprId id);
   std::string name_of_gathered(const std::string &text, const Expr &e);
   // What print() gives, with `place_` set to that meanwhile.
-  template <class Print> auto placed(Place place, const Print &print) {
-    const Place outer = std::exchange(place_, place);
+  template <class Print> auto placed(Standing place, const Print &print) {
+    const Standing outer = std::exchange(place_, place);
     auto text = print();
     place_ = outer;
     return text;
   }
   // The parts of an expression all of which are evaluated.
   template <class Print> auto within(const Print &print) {
-    return placed(place_ == Place::elsewhere ? place_ : Place::within, print);
+    return placed(place_ == Standing::elsewhere ? place_ : Standing::within, print);
   }
   std::optional<Border> border(const Expr &access);
   Code inside(const Expr &e, ExprId id);
@@ -171,7 +171,7 @@ private:
   std::map<VarId, std::string>
       unmasked_; // the mask under which a variable came to life, or of the loop whose own it is
   std::vector<Accumulator> accumulators_;
-  Place place_ = Place::elsewhere;
+  Standing place_ = Standing::elsewhere;
   std::map<std::string, std::string> gathered_; // the names of what the statement at hand gathers
   std::string first_;                           // where the loop, or its block, begins
   int widest_ = 1;                              // bytes of the widest type that is computed on lanes

@@ -147,7 +147,7 @@ std::string LanePrinter::loaded(VarId var, const std::vector<Coordinate> &coords
   if (turned != turned_.end())
     element = turned->second;
   const bool neighbours = step.kind == LaneStep::Kind::neighbour || turned != turned_.end();
-  const bool once = place_ == Place::named && !is_half(type) && type != Type::boolean;
+  const bool once = place_ == Standing::named && !is_half(type) && type != Type::boolean;
   std::string text = neighbours ? helper(once ? "load_once" : "load") + "(&" + element + ", " + active_ + ")"
                                 : load_field(var, element, step);
   if (text.empty())
@@ -352,7 +352,7 @@ Code LanePrinter::gather(ExprId id) {
   const std::string point = mentions_word(text, own) ? " " + own : "";
   const std::string value = helper("gather") + "<" + Spelling::arithmetic(e.type) + ">(" + first + ", " + current() +
                             ", [&](int64_t" + point + lane + ") { return " + text + "; })";
-  return {place_ == Place::within ? name_of_gathered(value, e) : value};
+  return {place_ == Standing::within ? name_of_gathered(value, e) : value};
 }
 
 std::string LanePrinter::name_of_gathered(const std::string &text, const Expr &e) {
@@ -391,7 +391,7 @@ std::string LanePrinter::stored(const Code &value, Type from, Type to) {
 Code LanePrinter::choose(const Expr &e, ExprId id) {
   if (!varies(e.args[0])) {
     const Code condition = printer_.expression(e.args[0]);
-    return placed(Place::elsewhere, [&]() -> Code {
+    return placed(Standing::elsewhere, [&]() -> Code {
       return {at_least(condition, binding::kChoose + 1) + " ? " + widened(e.args[1], e.type, binding::kChoose + 1) +
                   " : " + widened(e.args[2], e.type, binding::kChoose + 1),
               binding::kChoose};
@@ -416,7 +416,7 @@ Code LanePrinter::logical(const Expr &e, ExprId id) {
       return gather(id);
     const std::string other = lanes_type(Type::boolean) + (both ? "(false)" : "(true)");
     const std::string condition = at_least(printer_.expression(e.args[0]), binding::kChoose + 1),
-                      value = placed(Place::elsewhere, [&] { return widened(e.args[1], Type::boolean); });
+                      value = placed(Standing::elsewhere, [&] { return widened(e.args[1], Type::boolean); });
     return {condition + " ? " + (both ? value + " : " + other : other + " : " + value), binding::kChoose};
   }
   return within([&] { return Spelling::logical(e.op, expression(e.args[0]), expression(e.args[1])); });

@@ -71,6 +71,14 @@ OpenmpFunctions functions_of(const Function &function, const Variation &variatio
   return out;
 }
 
+std::string short_rows_comment(const OpenmpFunctions &made) {
+  std::string text;
+  for (const OpenmpFunction &one : made)
+    if (!one.condition.empty())
+      text += "Where " + one.condition + ": neighbouring rows side by side.\n";
+  return text;
+}
+
 } // namespace
 
 TargetSource openmp_source(const Spec &, const std::vector<Function> &functions, Statuses &statuses) {
@@ -80,12 +88,9 @@ TargetSource openmp_source(const Spec &, const std::vector<Function> &functions,
     std::vector<OpenmpFunctions> made;
     for (const Variation *variation : function.variations) {
       const Plan plan = make_plan(variation->lowered, variation->lowered_facts, TargetKind::openmp);
-      if (source.plan.empty())
-        source.plan = plan_comment(plan, variation->facts);
       made.push_back(functions_of(function, *variation, plan, spelling));
-      if (source.kernels.empty())
-        for (const OpenmpFunction &one : made.back())
-          source.plan += one.condition.empty() ? "" : "Where " + one.condition + ": neighbouring rows side by side.\n";
+      if (source.plan.empty())
+        source.plan = plan_comment(plan, variation->facts) + short_rows_comment(made.back());
       for (const OpenmpFunction &one : made.back()) {
         if (!one.workspace.empty())
           source.kernels.push_back(one.workspace);
