@@ -11,6 +11,8 @@
 
 #include "cuda_model/runtime.h"
 #include "memory.h"
+#include "order.h"
+#include "races.h"
 #include "scheduler.h"
 #include "state.h"
 
@@ -164,6 +166,8 @@ int launch(const cudaLaunchConfig_t *config, const void *kernel, void (*thread)(
   use_stream(config->stream);
   Random random(seed * 0x100000001b3U + static_cast<uint64_t>(++counters().launches));
   open_device_memory();
+  forget_accesses();
+  order_launch();
   run_grid(*config, thread, arguments, random);
   close_device_memory();
   return cudaSuccess;

@@ -152,12 +152,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--kgen", required=True)
     parser.add_argument("--model-library", required=True)
+    parser.add_argument("--race-flags", default="", help="of the compiler, for the model to look for races")
     parser.add_argument("--mutants", action="store_true")
     arguments = parser.parse_args()
-    model = ["--model", ROOT / "tests/cuda_model", "--model-library", arguments.model_library]
+    model = ["--model", ROOT / "tests/cuda_model", "--model-library", arguments.model_library,
+             f"--cxxflags=-O1 {arguments.race_flags}"]
     failed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        os.environ["KGEN_NATIVE_CACHE"] = str(folder / "compiled")  # all devices run the same
         if arguments.mutants:
             return try_mutants(arguments.kgen, model, folder)
         for spec, shape, function, result in CASES:

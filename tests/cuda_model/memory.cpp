@@ -123,6 +123,13 @@ unsigned shared_offset(const void *address) {
   return static_cast<unsigned>(offset);
 }
 
+bool is_shared(const void *address) {
+  for (const Area &area : shared)
+    if (area.holds(address))
+      return true;
+  return false;
+}
+
 void poison_shared() {
   for (const Area &area : shared)
     memset(area.data, kPoison, area.bytes);

@@ -11,7 +11,8 @@ constexpr size_t kSharedDefault = 48 << 10;
 
 // Shared memory of `bytes` for each of the blocks that run at once. It ends (up to alignment) at a guard page.
 void map_shared(size_t bytes, size_t blocks);
-void select_shared(size_t block); // whose shared memory shared_base() is
+void select_shared(size_t block);    // whose shared memory shared_base() is
+bool is_shared(const void *address); // of any of the blocks that run at once
 void poison_shared();
 // Fails if bytes beside the shared memory, on its own pages, have been written.
 void check_shared_edges();

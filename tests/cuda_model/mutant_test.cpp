@@ -25,6 +25,7 @@ constexpr Outcome kOutcomes[] = {
     {"bad_lanes", static_cast<int>(cuda_model::Fault::kBadLanes)},
     {"host_access", static_cast<int>(cuda_model::Fault::kHostAccess)},
     {"stack_overflow", static_cast<int>(cuda_model::Fault::kStackOverflow)},
+    {"race", static_cast<int>(cuda_model::Fault::kRace)},
 };
 
 int run_samples() {

@@ -15,6 +15,8 @@
 #include "cuda_model/vector_types.h"
 #include "fiber.h"
 #include "memory.h"
+#include "order.h"
+#include "races.h"
 
 uint3 threadIdx;
 uint3 blockIdx;
@@ -223,6 +225,8 @@ void set_current(uint32_t place) {
   threadIdx = block->thread[group.current].index;
   blockIdx = block->index;
   select_shared(block->rank);
+  if (races_are_sought())
+    order_thread(block->rank, group.current);
 }
 
 [[noreturn]] void fail_deadlock() {
@@ -281,9 +285,24 @@ Meeting &find_meeting(Scope &scope, unsigned mask, unsigned expected, unsigned s
   return meeting;
 }
 
+// What the meeting of these threads orders. Shuffles and votes order nothing in memory.
+void order_members(const Scope &scope, const Meeting &meeting) {
+  if (&scope == &group.cluster)
+    order_by_cluster();
+  else if (&scope == &block->scope[0])
+    order_by_block(block->rank);
+  else if (strcmp(meeting.site.what, "__syncwarp") == 0)
+    order_by_warp(block->rank, warp_of(group.current), meeting.mask);
+}
+
 void close_meeting(Scope &scope, Meeting &meeting) {
-  if (meeting.finish)
+  if (meeting.finish) {
+    pause_accesses(true);
     meeting.finish(Members{meeting.slot.data(), static_cast<unsigned>(meeting.slot.size())});
+    pause_accesses(false);
+  }
+  if (races_are_sought())
+    order_members(scope, meeting);
   auto &threads = meeting.members;
   push_rotated(static_cast<unsigned>(threads.size()), [&](unsigned i) { return threads[i]; });
   size_t place = 0;
@@ -426,6 +445,10 @@ void run_blocks(void (*thread)(void *), void *arguments, uint64_t seed, const st
       block->live[warp] = block->size - warp * kWarp >= kWarp ? ~0U : (1U << block->size % kWarp) - 1;
     push_rotated(block->size, [](unsigned i) { return place_of(i); });
   }
+  if (races_are_sought()) {
+    forget_shared_accesses();
+    order_blocks(std::vector<unsigned>(blocks.size(), blockDim.x * blockDim.y * blockDim.z));
+  }
   group.running = true;
   set_current(pop_ready());
   go_to(take_idle_fiber());
@@ -433,6 +456,12 @@ void run_blocks(void (*thread)(void *), void *arguments, uint64_t seed, const st
 }
 
 bool inside_kernel() { return group.running; }
+
+bool is_own(const void *address) {
+  const auto stack = reinterpret_cast<uintptr_t>(current_fiber->stack);
+  return reinterpret_cast<uintptr_t>(address) - stack < current_fiber->stack_bytes || address == &threadIdx.x ||
+         address == &blockIdx.x || address == &blockDim.x || address == &gridDim.x;
+}
 
 bool is_stack_overflow(const void *address) {
   for (const auto &fiber : fibers)

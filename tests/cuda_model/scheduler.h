@@ -13,6 +13,8 @@ namespace cuda_model {
 void run_blocks(void (*thread)(void *), void *arguments, uint64_t seed, const std::vector<uint3> &blocks,
                 bool is_cluster);
 bool inside_kernel();
+// Is it a local variable of the thread that runs, or one of its coordinates?
+bool is_own(const void *address);
 // Whether the address lies just below a thread's stack.
 bool is_stack_overflow(const void *address);
 

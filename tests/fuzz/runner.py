@@ -22,9 +22,10 @@ class Outcome:
 
 
 class Runner:
-    def __init__(self, kgen, model, library, folder, cxx="", flags="-O1", work=20000, templates=""):
+    def __init__(self, kgen, model, library, folder, cxx="", flags="-O1", work=20000, templates="",
+                 race_flags=""):
         self.kgen, self.model, self.library, self.work = kgen, model, library, work
-        self.cxx, self.flags, self.templates = cxx, flags, templates
+        self.cxx, self.flags, self.templates, self.race_flags = cxx, flags, templates, race_flags
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.cases, self.elements, self.exact, self.undecided = 0, 0, 0, 0
@@ -46,8 +47,9 @@ class Runner:
         return out, front_end(code, err)
 
     def verify(self, path, target, data, seeds=1):
+        flags = f"{self.flags} {STRICT}" + (f" {self.race_flags}" if target == "cuda_model" else "")
         command = [self.kgen, "verify", path, "--target", target, "--work", self.work, "--seeds", seeds, "--data", data,
-                   "--cxxflags", f"{self.flags} {STRICT}", "--model", self.model, "--model-library", self.library]
+                   "--cxxflags", flags, "--model", self.model, "--model-library", self.library]
         if self.cxx:
             command += ["--cxx", self.cxx]
         code, out, err = self.run(command + self.common(), RUN_S)

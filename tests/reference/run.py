@@ -1,7 +1,7 @@
 """Runs every shipped spec over the conformance list and compares it with the references.
 
     run.py --kgen PATH [--only WORD] [--target interpret,openmp,cuda_model] [--jobs 2] [--cache FOLDER]
-           [--model tests/cuda_model --model-library libkgen_cuda_model.a]
+           [--cxxflags FLAGS] [--model tests/cuda_model --model-library libkgen_cuda_model.a]
 
 For each run it writes the inputs as .npy files, calls `kgen run` and compares what comes out. bf16 travels as its
 bits in uint16. A run that fails, crashes, hangs or writes no output counts as failed. Without a list of targets: interpret.
@@ -91,7 +91,7 @@ def wrong_outputs(spec, run, folder, expected, before, turned=lambda array, name
     return None
 
 
-def attempt(kgen, run, target):
+def attempt(kgen, run, target, flags):
     """One run on one target: None, or what went wrong."""
     spec = SpecFile(run["spec"])
     sizes = spec.all_sizes(run["sizes"])
@@ -101,6 +101,8 @@ def attempt(kgen, run, target):
     with tempfile.TemporaryDirectory(prefix="kgen_run_") as name:
         folder = Path(name)
         command = command_line(kgen, spec, run, target, {**stored, **before}, folder)
+        if flags:
+            command += ["--cxxflags", flags]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -110,7 +112,7 @@ def attempt(kgen, run, target):
         return wrong_outputs(spec, run, folder, expected, before)
 
 
-def attempt_all(kgen, group, targets):
+def attempt_all(kgen, group, targets, flags):
     """(run, target, problem) of some runs on all targets; an exception is a failure like any other."""
     results = []
     for run, target in itertools.product(group, targets):
@@ -118,7 +120,7 @@ def attempt_all(kgen, group, targets):
             results.append((run, target, "skipped"))
             continue
         try:
-            results.append((run, target, attempt(kgen, run, target)))
+            results.append((run, target, attempt(kgen, run, target, flags)))
         except Exception as error:  # a reference or a file that cannot be read: reported, not fatal
             results.append((run, target, f"{type(error).__name__}: {error}"))
     return results
@@ -154,6 +156,7 @@ def main():
     parser.add_argument("--only", default="", help="part of the spec's path")
     parser.add_argument("--target", default="interpret", help=",".join(TARGETS))
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--cxxflags", default="", help="of emitted code")
     for name, what in (("cache", "folder"), ("model", "folder"), ("model-library", "archive")):
         parser.add_argument(f"--{name}", type=lambda p: Path(p).resolve(), metavar=what.upper())
     options = parser.parse_args()
@@ -172,7 +175,8 @@ def main():
     start = time.monotonic()
     groups = by_kernel(runs)
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        for results in pool.map(attempt_all, itertools.repeat(options.kgen), groups, itertools.repeat(targets)):
+        for results in pool.map(attempt_all, itertools.repeat(options.kgen), groups, itertools.repeat(targets),
+                                itertools.repeat(options.cxxflags)):
             for run, target, problem in results:
                 tally["skipped" if problem == "skipped" else "failed" if problem else "passed"] += 1
                 if problem and problem != "skipped":

@@ -163,7 +163,9 @@ __global__ void __launch_bounds__(kMeanThreads)
   int is_last = 0;
   if (threadIdx.x == 0) {
     partial[blockIdx.x] = slots[0];
+#ifndef MUTATE_NO_FENCE
     __threadfence();
+#endif
     unsigned turn = atomicInc(ticket, gridDim.x - 1);
 #ifdef MUTATE_BLOCK_ORDER
     turn = blockIdx.x;
@@ -173,6 +175,9 @@ __global__ void __launch_bounds__(kMeanThreads)
   if (!__syncthreads_or(is_last))
     return;
   if (threadIdx.x == 0) {
+#ifndef MUTATE_NO_SECOND_FENCE
+    __threadfence();
+#endif
     float total = 0;
     for (unsigned b = 0; b < gridDim.x; ++b)
       total += __ldcg(partial + b);
@@ -212,7 +217,11 @@ __global__ void histogram_kernel(const int32_t *__restrict__ x, int32_t *__restr
   int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride)
     if (x[i] >= 0 && x[i] < bins)
+#ifdef MUTATE_NO_ATOMIC
+      count[x[i]] += 1;
+#else
       atomicAdd(count + x[i], 1);
+#endif
   __syncthreads();
   for (int64_t b = threadIdx.x; b < bins; b += blockDim.x)
     if (count[b] != 0)

@@ -173,21 +173,20 @@ CUDA_MODEL_REDUCE(__reduce_or_sync, unsigned, bit_or)
 CUDA_MODEL_REDUCE(__reduce_xor_sync, unsigned, bit_xor)
 #undef CUDA_MODEL_REDUCE
 
-// Order between threads is total here, so fences have nothing to do.
 inline void __cluster_barrier_arrive() { cuda_model::arrive_cluster(); }
 inline void __cluster_barrier_wait(int line = __builtin_LINE()) {
   cuda_model::wait_cluster({"__cluster_barrier_wait", line});
 }
 inline void *__cluster_map_shared_rank(const void *own, unsigned rank) { return cuda_model::cluster_shared(own, rank); }
-inline void __threadfence() {}
+inline void __threadfence() { cuda_model::fence(); }
 inline void __threadfence_block() {}
-inline void __threadfence_system() {}
+inline void __threadfence_system() { cuda_model::fence(); }
 inline void __nanosleep(unsigned) { cuda_model::yield(); }
 
 // Threads change places in collectives alone, so a plain update is atomic.
 #define CUDA_MODEL_ATOMIC(name, T, expression)                                                                         \
   inline T name(T *address, T value) {                                                                                 \
-    cuda_model::check_aligned(address, sizeof(T));                                                                     \
+    const cuda_model::AtomicAccess access(address, sizeof(T));                                                         \
     T old = *address;                                                                                                  \
     *address = expression;                                                                                             \
     return old;                                                                                                        \
@@ -225,7 +224,7 @@ CUDA_MODEL_ATOMIC(atomicExch, float, value)
 
 #define CUDA_MODEL_CAS(T)                                                                                              \
   inline T atomicCAS(T *address, T compare, T value) {                                                                 \
-    cuda_model::check_aligned(address, sizeof(T));                                                                     \
+    const cuda_model::AtomicAccess access(address, sizeof(T), static_cast<uint64_t>(compare ^ value));                 \
     T old = *address;                                                                                                  \
     if (old == compare)                                                                                                \
       *address = value;                                                                                                \

@@ -22,6 +22,7 @@ enum class Fault : int {
   kBadLanes = 103,      // a warp operation whose mask and lanes disagree
   kHostAccess = 104,    // host code that dereferences device memory
   kStackOverflow = 105, // a thread with more local memory than the model has
+  kRace = 106,          // two threads at one place, one of them writing, that nothing orders
 };
 [[noreturn]] void fail(Fault fault, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -60,6 +61,16 @@ inline void check_aligned(const void *address, size_t alignment) {
   if (reinterpret_cast<uintptr_t>(address) % alignment != 0)
     fail(Fault::kOutOfBounds, "misaligned access: %p is no multiple of %zu bytes", address, alignment);
 }
+
+// Stands for the one access of an atomic operation while it lives. `changed`: which bits it may change. The others of
+// an exchanged word may be written by anyone meanwhile: then the exchange fails.
+class AtomicAccess {
+public:
+  AtomicAccess(const void *address, size_t size, uint64_t changed = ~uint64_t{0});
+  ~AtomicAccess();
+  AtomicAccess(const AtomicAccess &) = delete;
+};
+void fence();
 
 } // namespace cuda_model
 
