@@ -386,6 +386,22 @@ Expr Converter::unary_operator(const clang::UnaryOperator *e) {
   }
 }
 
+// Quotients of whole numbers that were hardly meant as such: `1 / 2`, `1 / size(N)`.
+void Converter::judge_division(const clang::BinaryOperator *e, const Expr &numerator, const Span &at) {
+  if (may_be_negative(numerator))
+    reporter_.add(DiagId::body_division, at);
+  const auto *above = llvm::dyn_cast<clang::IntegerLiteral>(e->getLHS()->IgnoreParenImpCasts());
+  const auto *below = llvm::dyn_cast<clang::IntegerLiteral>(e->getRHS()->IgnoreParenImpCasts());
+  if (above == nullptr || above->getValue() == 0 || !e->getType()->isIntegerType())
+    return;
+  const uint64_t number = above->getValue().getLimitedValue();
+  if (below != nullptr ? number >= below->getValue().getLimitedValue() : number != 1)
+    return;
+  if (Diagnostic *d =
+          reporter_.add(DiagId::body_no_fraction, at, {below != nullptr ? "" : " for every divisor above 1"}))
+    d->help = "write `real(" + std::to_string(number) + ") / ...` to keep the fraction";
+}
+
 Expr Converter::binary_operator(const clang::BinaryOperator *e) {
   const Span at = span(e);
   if (e->isAssignmentOp())
@@ -405,8 +421,8 @@ Expr Converter::binary_operator(const clang::BinaryOperator *e) {
   out.args.push_back(value(e->getRHS()));
   if (any_failed(out.args))
     return failed_value();
-  if (e->getOpcode() == clang::BO_Div && !frame_->in_library && may_be_negative(out.args[0]))
-    reporter_.add(DiagId::body_division, at);
+  if (e->getOpcode() == clang::BO_Div && !frame_->in_library)
+    judge_division(e, out.args[0], at);
   if (e->isLogicalOp())
     for (Expr &arg : out.args)
       arg = cast(std::move(arg), Type::boolean, true);

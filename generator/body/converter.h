@@ -86,6 +86,7 @@ private:
   Expr implicit_cast(const clang::CastExpr *e);
   Expr explicit_cast(const clang::ExplicitCastExpr *e);
   Expr unary_operator(const clang::UnaryOperator *e);
+  void judge_division(const clang::BinaryOperator *e, const Expr &numerator, const Span &at);
   Expr binary_operator(const clang::BinaryOperator *e);
   Expr conditional(const clang::ConditionalOperator *e);
   Expr element(const clang::ArraySubscriptExpr *e);

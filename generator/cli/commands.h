@@ -28,6 +28,8 @@ bool load_options(const Options &options, LoadOptions &load);
 CompileOptions compile_options(const Options &options, const LoadOptions &load, Stage last);
 // Prints what there is to say; the exit code that belongs to it.
 int report(const Diagnostics &diags, const Options &options);
+// The --size of the command line. Empty, or what is wrong with them.
+std::string given_sizes(const Options &options, const Kernel &kernel, std::map<std::string, int64_t> &sizes);
 // One spec from its path, through the pipeline.
 std::optional<Compiled> compile_file(const std::string &path, const CompileOptions &options, Diagnostics &diags);
 

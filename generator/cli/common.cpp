@@ -1,5 +1,6 @@
 // What the commands share: finding specs, reading them, saying what is wrong.
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -46,6 +47,23 @@ bool split_pairs(const std::vector<std::string> &list, const char *option,
 bool load_options(const Options &options, LoadOptions &load) {
   load.include_roots = options.includes;
   return split_pairs(options.defines, "-D", load.defines) && split_pairs(options.batch, "--batch", load.batch);
+}
+
+std::string given_sizes(const Options &options, const Kernel &kernel, std::map<std::string, int64_t> &sizes) {
+  for (const std::string &list : options.sizes)
+    for (const std::string &text : split(list, ',')) {
+      const size_t at = text.find('=');
+      const std::string name = text.substr(0, at), number = at == std::string::npos ? "" : text.substr(at + 1);
+      char *end = nullptr;
+      errno = 0;
+      const long long value = std::strtoll(number.c_str(), &end, 10);
+      if (name.empty() || number.empty() || *end != 0 || errno != 0 || value < 0)
+        return "--size takes NAME=NUMBER, not " + text;
+      if (std::none_of(kernel.axes.begin(), kernel.axes.end(), [&](const Axis &axis) { return axis.name == name; }))
+        return "--size " + name + ": " + kernel.name + " has no such axis";
+      sizes[name] = value;
+    }
+  return "";
 }
 
 CompileOptions compile_options(const Options &options, const LoadOptions &load, Stage last) {

@@ -247,13 +247,30 @@ bool compare_once(const Kernel &kernel, const NativeKernel &native, const RunInp
   return true;
 }
 
+namespace {
+
+// The edge sizes of the axes that are not told.
+std::vector<std::map<std::string, int64_t>> sizes_to_try(const Kernel &kernel, const DifferentialOptions &options) {
+  std::vector<std::map<std::string, int64_t>> out;
+  for (std::map<std::string, int64_t> sizes : edge_sizes(kernel)) {
+    for (auto &[name, size] : sizes)
+      if (const auto told = options.sizes.find(name); told != options.sizes.end())
+        size = told->second;
+    if (std::find(out.begin(), out.end(), sizes) == out.end())
+      out.push_back(std::move(sizes));
+  }
+  return out;
+}
+
+} // namespace
+
 DifferentialReport verify_native(const Compiled &compiled, const NativeKernel &native,
                                  const DifferentialOptions &options) {
   DifferentialReport report;
   std::set<std::string> tried;
   for (const Variation &variation : compiled.variations) {
     const Kernel &kernel = variation.kernel;
-    for (const std::map<std::string, int64_t> &sizes : edge_sizes(kernel))
+    for (const std::map<std::string, int64_t> &sizes : sizes_to_try(kernel, options))
       for (uint64_t seed : options.seeds) {
         RunInput input;
         input.sizes = sizes;

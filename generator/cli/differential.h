@@ -15,7 +15,8 @@ namespace kgen {
 enum class RandomData { real, integers, nans, all };
 
 struct DifferentialOptions {
-  int64_t work = 2'000'000; // element operations of the interpreter that one case may take
+  std::map<std::string, int64_t> sizes; // that axes have in all cases
+  int64_t work = 2'000'000;             // element operations of the interpreter that one case may take
   std::vector<uint64_t> seeds = {1, 2, 3};
   RandomData data = RandomData::all;
   std::vector<int> threads = {1, 2, 3}; // all bitwise equal

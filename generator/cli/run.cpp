@@ -65,18 +65,8 @@ std::optional<Array> given_array(const std::string &name, const std::string &fil
 
 // What the command line gives, for one variant. Empty, or what is wrong with it; of files `diags` says it.
 std::string given_input(const Options &options, const Kernel &kernel, RunInput &input, Diagnostics &diags) {
-  for (const std::string &list : options.sizes)
-    for (const std::string &text : split(list, ',')) {
-      auto pair = pair_of(text);
-      std::optional<int64_t> value = pair ? integer_of(pair->second) : std::nullopt;
-      if (!value)
-        return "--size takes NAME=NUMBER, not " + text;
-      auto known =
-          std::any_of(kernel.axes.begin(), kernel.axes.end(), [&](const Axis &a) { return a.name == pair->first; });
-      if (!known)
-        return "--size " + pair->first + ": the kernel has no such axis";
-      input.sizes[pair->first] = *value;
-    }
+  if (const std::string wrong = given_sizes(options, kernel, input.sizes); !wrong.empty())
+    return wrong;
   for (const std::string &text : options.scalars) {
     auto pair = pair_of(text);
     std::optional<double> value = pair ? number_of(pair->second) : std::nullopt;
@@ -312,6 +302,8 @@ int verify(const Options &options) {
   if (!native)
     return complain(reason, kDrift);
   DifferentialOptions how;
+  if (const std::string wrong = given_sizes(options, compiled->variations.front().kernel, how.sizes); !wrong.empty())
+    return complain(wrong, kBadCommandLine);
   how.work = options.work;
   static const std::map<std::string, RandomData> kData = {{"real", RandomData::real},
                                                           {"integers", RandomData::integers},

@@ -34,14 +34,61 @@ private:
   bool endless() {
     bool found = false;
     for_each(kernel_.statements, [&](const Stmt &s) {
-      if (s.kind != Stmt::Kind::loop || leaves(s.body) || (s.value != kNone && may_fail(s)))
+      if (s.kind != Stmt::Kind::loop || leaves(s.body))
+        return;
+      const std::string away = s.value != kNone ? moves_away(s) : "";
+      if (s.value != kNone && away.empty() && may_fail(s))
         return;
       Diagnostic &d = build_.diags.add(DiagId::loop_endless, s.place, {s.value == kNone ? "" : " once it begins"});
       if (s.value != kNone)
-        d.help = "nothing in it changes what the condition reads";
+        d.help = away.empty() ? "nothing in it changes what the condition reads" : away;
       found = true;
     });
     return found;
+  }
+
+  // `i < n` where each round makes a signed i smaller, and the like: what to say of it, or nothing.
+  std::string moves_away(const Stmt &loop) const {
+    const Expr &condition = kernel_.expr(loop.value);
+    const bool below = condition.op == Op::lt || condition.op == Op::le;
+    if (!below && condition.op != Op::gt && condition.op != Op::ge)
+      return "";
+    const Expr &counter = without_casts(condition.args[0]);
+    if (counter.op != Op::read || !is_integer(counter.type) || is_unsigned(counter.type) ||
+        kernel_.vars[counter.ref].kind != Var::Kind::local)
+      return "";
+    bool bound_changes = false, away = true;
+    int changes = 0;
+    for (const auto *list : {&loop.body, &loop.step})
+      for_each(*list, [&](const Stmt &s) {
+        if (s.kind != Stmt::Kind::assign)
+          return;
+        visit(condition.args[1],
+              [&](const Expr &e) { bound_changes = bound_changes || (e.op == Op::read && e.ref == s.target); });
+        changes += s.target == counter.ref;
+        away = away && (s.target != counter.ref || added_to(counter.ref, s.value) * (below ? 1 : -1) < 0);
+      });
+    if (changes == 0 || bound_changes || !away)
+      return "";
+    const std::string &name = kernel_.vars[counter.ref].name;
+    return "each round makes `" + name + "` " + (below ? "smaller" : "larger") + ", and it ends where `" + name +
+           "` is too " + (below ? "large" : "small");
+  }
+
+  const Expr &without_casts(ExprId id) const {
+    const Expr &e = kernel_.expr(id);
+    return e.op == Op::cast ? without_casts(e.args[0]) : e;
+  }
+
+  // What is added to the variable where the value is it and a number; else 0.
+  int64_t added_to(VarId var, ExprId value) const {
+    const Expr &e = without_casts(value);
+    if (e.op != Op::add && e.op != Op::sub)
+      return 0;
+    const Expr &first = without_casts(e.args[0]), &second = without_casts(e.args[1]);
+    if (first.op != Op::read || first.ref != var || second.op != Op::constant)
+      return 0;
+    return e.op == Op::add ? second.integer : -second.integer;
   }
 
   // May a round change what the condition hangs on?

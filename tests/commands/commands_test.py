@@ -265,8 +265,8 @@ body = 'y = sum(x, N);'
 #include "out/rows.h"
 int main() {
   const int64_t start[1] = {0};
-  std::puts(rows_error(rows_openmp(start, nullptr, nullptr, INT64_MAX, 0)));
-  std::puts(rows_error(rows_openmp(start, nullptr, nullptr, 0, INT64_MAX)));
+  std::puts(rows_error(rows_openmp(start, nullptr, nullptr, INT64_MAX, 0, nullptr, 0)));
+  std::puts(rows_error(rows_openmp(start, nullptr, nullptr, 0, INT64_MAX, nullptr, 0)));
 }
 """)
         self.kgen("rows.toml", "-o", "out", "--targets", "openmp")
