@@ -2,8 +2,9 @@
 //
 // cosine_similarity: similarity = x . y / max(|x| |y|, eps) of each row
 //
-// Phase 1: threads share N_shares, M, neighbours along N.
-// Phase 2: threads share M, neighbours along N.
+// Phase 1: threads share N_shares, M, neighbours along N, where there are several N_shares.
+// Phase 2: threads share M, neighbours along N, where there are several N_shares.
+// Phase 3: threads share M, neighbours along N, unless there are several N_shares.
 // Through the workspace: total_part, total_part, total_part.
 // Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written.
 // Where N <= 15: neighbouring rows side by side.
@@ -42,6 +43,38 @@ inline auto smaller(A a, B b) {
 template <class A, class B>
 inline auto larger(A a, B b) {
   return a > b ? a : b;
+}
+
+// NaN where either is NaN; of equals the first.
+template <class T>
+inline T maximum(T a, T b) {
+  return b > a || b != b ? b : a;
+}
+
+// Round to nearest even.
+inline uint16_t to_bf16(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return uint16_t((bits >> 16) | 0x40u);
+  return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+// Round to nearest even.
+inline uint16_t to_f16(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  const uint32_t sign = (bits >> 16) & 0x8000u, rest = bits & 0x7fffffffu;
+  if (rest > 0x7f800000u) return uint16_t(sign | 0x7e00u);
+  if (rest >= 0x477ff000u) return uint16_t(sign | 0x7c00u);
+  if (rest < 0x38800000u) {
+    float magnitude;
+    memcpy(&magnitude, &rest, sizeof magnitude);
+    const float shifted = magnitude + 0.5f;  // the last bit of 0.5 is that of the smallest half
+    uint32_t rounded;
+    memcpy(&rounded, &shifted, sizeof rounded);
+    return uint16_t(sign | (rounded - 0x3f000000u));
+  }
+  return uint16_t(sign | ((rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13));
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -770,56 +803,82 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float total7 = 0.0f;
+        float total8 = 0.0f;
+        float total9 = 0.0f;
+        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total7_lanes = 0.0f;
+          Sum<float, kLanes32> total8_lanes = 0.0f;
+          Sum<float, kLanes32> total9_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total7_lanes, &total8_lanes, &total9_lanes](int64_t n, auto active) {
+                                const auto x_ = load_once(&x[m * N + n], active);
+                                const auto y_ = load_once(&y[m * N + n], active);
+                                total7_lanes += keep(active, x_ * y_, 0.0f);
+                                total8_lanes += keep(active, x_ * x_, 0.0f);
+                                total9_lanes += keep(active, y_ * y_, 0.0f);
+                              });
+          total7 += across(total7_lanes, [](auto a, auto b) { return a + b; });
+          total8 += across(total8_lanes, [](auto a, auto b) { return a + b; });
+          total9 += across(total9_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total7;
+        total_part2[n_share * M + m] = total8;
+        total_part3[n_share * M + m] = total9;
+      }
+    }
+    const bool around_caches = M * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_first = 0; m_first < M; m_first += 256) {
+        for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total3 = 0.0f;
+          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+            total += load(&total_part[n_share * M + m], active);
+            total2 += load(&total_part2[n_share * M + m], active);
+            total3 += load(&total_part3[n_share * M + m], active);
+          }
+          store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08f),
+                       around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 8 >= kBeyondCaches;
       float total4 = 0.0f;
       float total5 = 0.0f;
       float total6 = 0.0f;
-      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Sum<float, kLanes32> total4_lanes = 0.0f;
         Sum<float, kLanes32> total5_lanes = 0.0f;
         Sum<float, kLanes32> total6_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N),
                             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               if (from_memory) prefetch_page(&y[m * N + n]);
-                              const auto x_ = load_once(&x[m * N + n], active);
-                              const auto y_ = load_once(&y[m * N + n], active);
-                              total4_lanes += keep(active, x_ * y_, 0.0f);
-                              total5_lanes += keep(active, x_ * x_, 0.0f);
-                              total6_lanes += keep(active, y_ * y_, 0.0f);
+                              const auto x_2 = load_once(&x[m * N + n], active);
+                              const auto y_2 = load_once(&y[m * N + n], active);
+                              total4_lanes += keep(active, x_2 * y_2, 0.0f);
+                              total5_lanes += keep(active, x_2 * x_2, 0.0f);
+                              total6_lanes += keep(active, y_2 * y_2, 0.0f);
                             });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
         total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
       }
-      total_part[n_share * M + m] = total4;
-      total_part2[n_share * M + m] = total5;
-      total_part3[n_share * M + m] = total6;
+      similarity[m] = total4 / maximum(std::sqrt(total5) * std::sqrt(total6), 1e-08f);
     }
-  }
-  const bool around_caches = M * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
-        Lanes<float, kLanes32> total2 = 0.0f;
-        Lanes<float, kLanes32> total3 = 0.0f;
-        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-          total += load(&total_part[n_share * M + m], active);
-          total2 += load(&total_part2[n_share * M + m], active);
-          total3 += load(&total_part3[n_share * M + m], active);
-        }
-        store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08f),
-                     around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
   }
 }
 
@@ -870,56 +929,82 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
   double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
   double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
   double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double total7 = 0.0;
+        double total8 = 0.0;
+        double total9 = 0.0;
+        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<double, kLanes64> total7_lanes = 0.0;
+          Sum<double, kLanes64> total8_lanes = 0.0;
+          Sum<double, kLanes64> total9_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total7_lanes, &total8_lanes, &total9_lanes](int64_t n, auto active) {
+                                const auto x_ = load_once(&x[m * N + n], active);
+                                const auto y_ = load_once(&y[m * N + n], active);
+                                total7_lanes += keep(active, x_ * y_, 0.0);
+                                total8_lanes += keep(active, x_ * x_, 0.0);
+                                total9_lanes += keep(active, y_ * y_, 0.0);
+                              });
+          total7 += across(total7_lanes, [](auto a, auto b) { return a + b; });
+          total8 += across(total8_lanes, [](auto a, auto b) { return a + b; });
+          total9 += across(total9_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total7;
+        total_part2[n_share * M + m] = total8;
+        total_part3[n_share * M + m] = total9;
+      }
+    }
+    const bool around_caches = M * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_first = 0; m_first < M; m_first += 256) {
+        for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+          Lanes<double, kLanes64> total = 0.0;
+          Lanes<double, kLanes64> total2 = 0.0;
+          Lanes<double, kLanes64> total3 = 0.0;
+          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+            total += load(&total_part[n_share * M + m], active);
+            total2 += load(&total_part2[n_share * M + m], active);
+            total3 += load(&total_part3[n_share * M + m], active);
+          }
+          store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08),
+                       around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 16 >= kBeyondCaches;
       double total4 = 0.0;
       double total5 = 0.0;
       double total6 = 0.0;
-      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Sum<double, kLanes64> total4_lanes = 0.0;
         Sum<double, kLanes64> total5_lanes = 0.0;
         Sum<double, kLanes64> total6_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+        for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, N),
                             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               if (from_memory) prefetch_page(&y[m * N + n]);
-                              const auto x_ = load_once(&x[m * N + n], active);
-                              const auto y_ = load_once(&y[m * N + n], active);
-                              total4_lanes += keep(active, x_ * y_, 0.0);
-                              total5_lanes += keep(active, x_ * x_, 0.0);
-                              total6_lanes += keep(active, y_ * y_, 0.0);
+                              const auto x_2 = load_once(&x[m * N + n], active);
+                              const auto y_2 = load_once(&y[m * N + n], active);
+                              total4_lanes += keep(active, x_2 * y_2, 0.0);
+                              total5_lanes += keep(active, x_2 * x_2, 0.0);
+                              total6_lanes += keep(active, y_2 * y_2, 0.0);
                             });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
         total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
       }
-      total_part[n_share * M + m] = total4;
-      total_part2[n_share * M + m] = total5;
-      total_part3[n_share * M + m] = total6;
+      similarity[m] = total4 / maximum(std::sqrt(total5) * std::sqrt(total6), 1e-08);
     }
-  }
-  const bool around_caches = M * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<double, kLanes64> total = 0.0;
-        Lanes<double, kLanes64> total2 = 0.0;
-        Lanes<double, kLanes64> total3 = 0.0;
-        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-          total += load(&total_part[n_share * M + m], active);
-          total2 += load(&total_part2[n_share * M + m], active);
-          total3 += load(&total_part3[n_share * M + m], active);
-        }
-        store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08),
-                     around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
   }
 }
 
@@ -974,56 +1059,82 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float total7 = 0.0f;
+        float total8 = 0.0f;
+        float total9 = 0.0f;
+        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total7_lanes = 0.0f;
+          Sum<float, kLanes32> total8_lanes = 0.0f;
+          Sum<float, kLanes32> total9_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total7_lanes, &total8_lanes, &total9_lanes](int64_t n, auto active) {
+                                const auto x_ = from_bf16(load(&x[m * N + n], active));
+                                const auto y_ = from_bf16(load(&y[m * N + n], active));
+                                total7_lanes += keep(active, x_ * y_, 0.0f);
+                                total8_lanes += keep(active, x_ * x_, 0.0f);
+                                total9_lanes += keep(active, y_ * y_, 0.0f);
+                              });
+          total7 += across(total7_lanes, [](auto a, auto b) { return a + b; });
+          total8 += across(total8_lanes, [](auto a, auto b) { return a + b; });
+          total9 += across(total9_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total7;
+        total_part2[n_share * M + m] = total8;
+        total_part3[n_share * M + m] = total9;
+      }
+    }
+    const bool around_caches = M * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_first = 0; m_first < M; m_first += 256) {
+        for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total3 = 0.0f;
+          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+            total += load(&total_part[n_share * M + m], active);
+            total2 += load(&total_part2[n_share * M + m], active);
+            total3 += load(&total_part3[n_share * M + m], active);
+          }
+          store_around(&similarity[m], active, to_bf16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
+                       around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 4 >= kBeyondCaches;
       float total4 = 0.0f;
       float total5 = 0.0f;
       float total6 = 0.0f;
-      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Sum<float, kLanes32> total4_lanes = 0.0f;
         Sum<float, kLanes32> total5_lanes = 0.0f;
         Sum<float, kLanes32> total6_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N),
                             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               if (from_memory) prefetch_page(&y[m * N + n]);
-                              const auto x_ = from_bf16(load(&x[m * N + n], active));
-                              const auto y_ = from_bf16(load(&y[m * N + n], active));
-                              total4_lanes += keep(active, x_ * y_, 0.0f);
-                              total5_lanes += keep(active, x_ * x_, 0.0f);
-                              total6_lanes += keep(active, y_ * y_, 0.0f);
+                              const auto x_2 = from_bf16(load(&x[m * N + n], active));
+                              const auto y_2 = from_bf16(load(&y[m * N + n], active));
+                              total4_lanes += keep(active, x_2 * y_2, 0.0f);
+                              total5_lanes += keep(active, x_2 * x_2, 0.0f);
+                              total6_lanes += keep(active, y_2 * y_2, 0.0f);
                             });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
         total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
       }
-      total_part[n_share * M + m] = total4;
-      total_part2[n_share * M + m] = total5;
-      total_part3[n_share * M + m] = total6;
+      similarity[m] = to_bf16(total4 / maximum(std::sqrt(total5) * std::sqrt(total6), 1e-08f));
     }
-  }
-  const bool around_caches = M * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
-        Lanes<float, kLanes32> total2 = 0.0f;
-        Lanes<float, kLanes32> total3 = 0.0f;
-        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-          total += load(&total_part[n_share * M + m], active);
-          total2 += load(&total_part2[n_share * M + m], active);
-          total3 += load(&total_part3[n_share * M + m], active);
-        }
-        store_around(&similarity[m], active, to_bf16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
-                     around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
   }
 }
 
@@ -1078,56 +1189,82 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float total7 = 0.0f;
+        float total8 = 0.0f;
+        float total9 = 0.0f;
+        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total7_lanes = 0.0f;
+          Sum<float, kLanes32> total8_lanes = 0.0f;
+          Sum<float, kLanes32> total9_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total7_lanes, &total8_lanes, &total9_lanes](int64_t n, auto active) {
+                                const auto x_ = from_f16(load(&x[m * N + n], active));
+                                const auto y_ = from_f16(load(&y[m * N + n], active));
+                                total7_lanes += keep(active, x_ * y_, 0.0f);
+                                total8_lanes += keep(active, x_ * x_, 0.0f);
+                                total9_lanes += keep(active, y_ * y_, 0.0f);
+                              });
+          total7 += across(total7_lanes, [](auto a, auto b) { return a + b; });
+          total8 += across(total8_lanes, [](auto a, auto b) { return a + b; });
+          total9 += across(total9_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total7;
+        total_part2[n_share * M + m] = total8;
+        total_part3[n_share * M + m] = total9;
+      }
+    }
+    const bool around_caches = M * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_first = 0; m_first < M; m_first += 256) {
+        for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total3 = 0.0f;
+          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+            total += load(&total_part[n_share * M + m], active);
+            total2 += load(&total_part2[n_share * M + m], active);
+            total3 += load(&total_part3[n_share * M + m], active);
+          }
+          store_around(&similarity[m], active, to_f16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
+                       around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 4 >= kBeyondCaches;
       float total4 = 0.0f;
       float total5 = 0.0f;
       float total6 = 0.0f;
-      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Sum<float, kLanes32> total4_lanes = 0.0f;
         Sum<float, kLanes32> total5_lanes = 0.0f;
         Sum<float, kLanes32> total6_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N),
                             [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               if (from_memory) prefetch_page(&y[m * N + n]);
-                              const auto x_ = from_f16(load(&x[m * N + n], active));
-                              const auto y_ = from_f16(load(&y[m * N + n], active));
-                              total4_lanes += keep(active, x_ * y_, 0.0f);
-                              total5_lanes += keep(active, x_ * x_, 0.0f);
-                              total6_lanes += keep(active, y_ * y_, 0.0f);
+                              const auto x_2 = from_f16(load(&x[m * N + n], active));
+                              const auto y_2 = from_f16(load(&y[m * N + n], active));
+                              total4_lanes += keep(active, x_2 * y_2, 0.0f);
+                              total5_lanes += keep(active, x_2 * x_2, 0.0f);
+                              total6_lanes += keep(active, y_2 * y_2, 0.0f);
                             });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
         total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
       }
-      total_part[n_share * M + m] = total4;
-      total_part2[n_share * M + m] = total5;
-      total_part3[n_share * M + m] = total6;
+      similarity[m] = to_f16(total4 / maximum(std::sqrt(total5) * std::sqrt(total6), 1e-08f));
     }
-  }
-  const bool around_caches = M * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
-        Lanes<float, kLanes32> total2 = 0.0f;
-        Lanes<float, kLanes32> total3 = 0.0f;
-        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-          total += load(&total_part[n_share * M + m], active);
-          total2 += load(&total_part2[n_share * M + m], active);
-          total3 += load(&total_part3[n_share * M + m], active);
-        }
-        store_around(&similarity[m], active, to_f16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
-                     around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
   }
 }
 

@@ -12,18 +12,23 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that ragged_mean_square_error explains. Arrays are dense and row-major
-// unless strides are given, and need no alignment.
+// unless strides are given, and need no alignment. Intermediates live in the workspace; null lets the
+// function allocate it.
 
 // row_start: i64[B + 1]
 // x: f32[(B) * (N)]
 // rms: f32[B]
 // y: f32[(B) * (N)]
 /* @function ragged_mean_square args: table row_start i64 [B + 1] offsets N; in x f32 [(B) * (N)]; out rms f32
- * [B]; out y f32 [(B) * (N)]; size B; size N; status table_status */
+ * [B]; out y f32 [(B) * (N)]; size B; size N; status table_status; workspace workspace; workspace_openmp
+ * workspace */
+int64_t ragged_mean_square_cuda_workspace(int64_t B, int64_t N);
 int ragged_mean_square_cuda(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
-                            int64_t N, int32_t* table_status, void* stream);
+                            int64_t N, int32_t* table_status, void* workspace, int64_t workspace_bytes,
+                            void* stream);
+int64_t ragged_mean_square_openmp_workspace(int64_t B, int64_t N);
 int ragged_mean_square_openmp(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
-                              int64_t N);
+                              int64_t N, void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* ragged_mean_square_error(int status);

@@ -57,6 +57,16 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
+// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  if (count > (INT64_MAX / 4 - total) / bytes)
+    total = INT64_MAX / 2;
+  else
+    total += (count * bytes + 255) / 256 * 256;
+  return start;
+}
+
 // How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
 // Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
 // leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
@@ -299,6 +309,16 @@ inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, ch
                RowTeam{shape.chunks, static_cast<unsigned>(kept), slots});
 }
 
+// Where the intermediates lie in the workspace.
+struct RaggedMeanSquareWorkspace {
+  int64_t total_slots;
+  int64_t bytes = 0;
+
+  explicit RaggedMeanSquareWorkspace(int64_t B, int64_t N) {
+    total_slots = reserve(bytes, RowShape(ceil_div(N, larger(B, 1)), 1, B, 0, 128).slot_bytes, 1);
+  }
+};
+
 template <class Index>
 __global__ void __launch_bounds__(512, 1)
     ragged_mean_square_kernel(const int64_t* row_start, const float* x, float* rms, float* y, Index B,
@@ -310,9 +330,12 @@ __global__ void __launch_bounds__(512, 1)
     const Index b = item;
     const auto n_start = row_at(row_start, b, N);
     const auto n_count = row_at(row_start, b + 1, N) - n_start;
+    const Index row_chunk = Index(ceil_div(n_count, int64_t(team.chunks) * 16) * 16);
+    const Index first = Index(blockIdx.x % team.chunks) * row_chunk;
+    const Index last = Index(smaller(first + row_chunk, n_count));
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+    for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
       total_own += x[n_start + n] * x[n_start + n];
     }
     total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
@@ -320,7 +343,7 @@ __global__ void __launch_bounds__(512, 1)
     if (writes) {
       rms[b] = rms_here;
     }
-    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+    for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
       y[n_start + n] = rms_here > 0.0f ? x[n_start + n] / rms_here : 0.0f;
     }
   }
@@ -328,11 +351,13 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index>
 cudaError_t ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
-                               int64_t N, int32_t* table_status, cudaStream_t stream) {
+                               int64_t N, int32_t* table_status, char* workspace, cudaStream_t stream) {
   (void)table_status;
-  const RowShape shape(ceil_div(N, larger(B, 1)), 1, B, 0, 1);
+  const RaggedMeanSquareWorkspace space(B, N);
+  const RowShape shape(ceil_div(N, larger(B, 1)), 1, B, 0, 128);
   if (const cudaError_t error =
-          launch_rows(ragged_mean_square_kernel<Index>, shape, nullptr, stream, row_start, x, rms, y, B, N);
+          launch_rows(ragged_mean_square_kernel<Index>, shape, workspace + space.total_slots, stream,
+                      row_start, x, rms, y, B, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -340,8 +365,13 @@ cudaError_t ragged_mean_square(const int64_t* row_start, const float* x, float* 
 
 }  // namespace
 
+extern "C" int64_t ragged_mean_square_cuda_workspace(int64_t B, int64_t N) {
+  return RaggedMeanSquareWorkspace(B, N).bytes;
+}
+
 extern "C" int ragged_mean_square_cuda(const int64_t* row_start, const float* x, float* rms, float* y,
-                                       int64_t B, int64_t N, int32_t* table_status, void* stream) {
+                                       int64_t B, int64_t N, int32_t* table_status, void* workspace,
+                                       int64_t workspace_bytes, void* stream) {
   if (!(B >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, N})) return 3;
@@ -357,10 +387,18 @@ extern "C" int ragged_mean_square_cuda(const int64_t* row_start, const float* x,
   if (overlap(x, N * 4, y, N * 4)) return 13;
   const bool small = larger(N, B) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? ragged_mean_square<int32_t>(row_start, x, rms, y, B, N, table_status, queue)
-            : ragged_mean_square<int64_t>(row_start, x, rms, y, B, N, table_status, queue);
-  return error == cudaSuccess ? 0 : 14;
+  const RaggedMeanSquareWorkspace space(B, N);
+  void* memory = workspace;
+  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
+  if (workspace == nullptr && space.bytes > 0 &&
+      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
+    return 14;
+  const cudaError_t error = small ? ragged_mean_square<int32_t>(row_start, x, rms, y, B, N, table_status,
+                                                                static_cast<char*>(memory), queue)
+                                  : ragged_mean_square<int64_t>(row_start, x, rms, y, B, N, table_status,
+                                                                static_cast<char*>(memory), queue);
+  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
+  return error == cudaSuccess ? 0 : 15;
 }
 
 extern "C" __attribute__((weak)) const char* ragged_mean_square_error(int status) {
@@ -394,6 +432,8 @@ extern "C" __attribute__((weak)) const char* ragged_mean_square_error(int status
     case 13:
       return "y must not overlap x";
     case 14:
+      return "there is not enough memory for the workspace";
+    case 15:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

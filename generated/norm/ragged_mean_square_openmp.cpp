@@ -2,12 +2,17 @@
 //
 // ragged_mean_square: rms = root of the mean square of each row, y = x / rms
 //
-// Plan: threads share B, neighbours along N.
+// Phase 1: threads share B, neighbours along N, where size(N) <= 1048576 * size(B).
+// Phase 2: threads share N_shares, B, neighbours along N, unless size(N) <= 1048576 * size(B).
+// Phase 3: one thread does the rest, unless size(N) <= 1048576 * size(B).
+// Phase 4: threads share N_shares, B, neighbours along N, unless size(N) <= 1048576 * size(B).
+// Through the workspace: rms_here, total_part.
 // Bytes that ragged_mean_square must move: 4 * N read, 4 * N + 4 * B written.
 
 #include "ragged_mean_square.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
@@ -23,6 +28,14 @@
 
 namespace {
 
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
 template <class A, class B>
 inline auto smaller(A a, B b) {
   return a < b ? a : b;
@@ -31,6 +44,11 @@ inline auto smaller(A a, B b) {
 template <class A, class B>
 inline auto larger(A a, B b) {
   return a > b ? a : b;
+}
+
+// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
+inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
+  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
 }
 
 // Does the product of the factors exceed 63 bits?
@@ -50,6 +68,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -58,6 +94,8 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
+
+constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
 
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
@@ -407,6 +445,47 @@ inline void finish_stores() {
 #endif
 }
 
+// value(i) for each active lane, of the points first, first + 1, ...; it may take the lane's number as well.
+template <class T, class Active, class Value>
+inline typename LanesOf<T, Active::kLanes>::type gather(int64_t first, Active active, const Value& value) {
+  T values[Active::kLanes] = {};
+  for (int lane = 0; lane < Active::kLanes; ++lane) {
+    if (!active.has(lane)) continue;
+    if constexpr (std::is_invocable_v<Value, int64_t, int>)
+      values[lane] = T(value(first + lane, lane));
+    else
+      values[lane] = T(value(first + lane));
+  }
+  return load(values, AllLanes<Active::kLanes>{});
+}
+
+// A function of single values, lane by lane; an argument may be the same for all lanes.
+template <class V>
+struct LaneValues {
+  V value;
+  V operator[](int) const { return value; }
+};
+template <class T, int N>
+struct LaneValues<Lanes<T, N>> {
+  T values[N];
+  LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
+  T operator[](int lane) const { return values[lane]; }
+};
+template <int N>
+struct LaneValues<Mask<N>> {
+  Mask<N> mask;
+  bool operator[](int lane) const { return mask[lane]; }
+};
+template <class R, int N, class Function, class... Values>
+inline typename LanesOf<R, N>::type each_lane(Function function, Values... values) {
+  R out[N];
+  const auto apply = [&](const LaneValues<Values>&... in) {
+    for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in[lane]...));
+  };
+  apply({values}...);
+  return load(out, AllLanes<N>{});
+}
+
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
 inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
@@ -462,42 +541,156 @@ inline T across(Sum<T, N> sum, Combine combine) {
   return across(combine(sum.next, sum.other), combine);
 }
 
-void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
-                        int64_t N) {
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(dynamic, larger(1, B / 256)) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      const int64_t n_start = row_start[b];
-      const int64_t n_count = row_start[b + 1] - n_start;
-      float total = 0.0f;
-      for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count),
-                            [=, &total_lanes](int64_t n, auto active) {
-                              const auto x_ = load_once(&x[n_start + n], active);
-                              total_lanes += keep(active, x_ * x_, 0.0f);
-                            });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+// Numbers of another type; of a mask: 1 or 0.
+template <class To, class From, int N>
+inline Lanes<To, N> convert(Lanes<From, N> from) {
+  if constexpr (std::is_integral_v<From> && std::is_integral_v<To>)
+    return resized<To>(from.v);
+  else if constexpr (sizeof(From) < 4)
+    return __builtin_convertvector(resized<int32_t>(from.v), typename Lanes<To, N>::Vector);
+  else
+    return __builtin_convertvector(from.v, typename Lanes<To, N>::Vector);
+}
+template <class To, int N>
+inline Lanes<To, N> convert(Mask<N> from) {
+  return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
+}
+
+// The instruction for whole vectors; std::sqrt would ask for an error number.
+template <class T, int N>
+inline Lanes<T, N> sqrt(Lanes<T, N> x) {
+#if defined(__clang__)
+  return __builtin_elementwise_sqrt(x.v);
+#else
+#if defined(__AVX512F__)
+  if constexpr (sizeof(x.v) == 64 && sizeof(T) == 4) return __builtin_ia32_sqrtps512_mask(x.v, x.v, -1, 4);
+  if constexpr (sizeof(x.v) == 64 && sizeof(T) == 8) return __builtin_ia32_sqrtpd512_mask(x.v, x.v, -1, 4);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(x.v) == 32 && sizeof(T) == 4) return __builtin_ia32_sqrtps256(x.v);
+  if constexpr (sizeof(x.v) == 32 && sizeof(T) == 8) return __builtin_ia32_sqrtpd256(x.v);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(x.v) == 16 && sizeof(T) == 4) return __builtin_ia32_sqrtps(x.v);
+  if constexpr (sizeof(x.v) == 16 && sizeof(T) == 8) return __builtin_ia32_sqrtpd(x.v);
+#endif
+  return each_lane<T, N>([](T v) { return std::sqrt(v); }, x);
+#endif
+}
+
+// Where the intermediates lie in the workspace.
+struct RaggedMeanSquareWorkspace {
+  int64_t rms_here2;
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit RaggedMeanSquareWorkspace(int64_t B, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, B)), ceil_div(N, 16384)));
+    rms_here2 = reserve(bytes, B, 4);
+    total_part = reserve(bytes, N_shares * B, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B, int64_t N,
+                        char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, B)), ceil_div(N, 16384)));
+  const RaggedMeanSquareWorkspace space(B, N);
+  float* const rms_here2 = reinterpret_cast<float*>(workspace + space.rms_here2);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N <= 1048576 * B) {
+    const bool around_caches = N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(dynamic, larger(1, B / 256)) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        const int64_t n_start = row_start[b];
+        const int64_t n_count = row_start[b + 1] - n_start;
+        float total = 0.0f;
+        for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                const auto x_ = load_once(&x[n_start + n], active);
+                                total_lanes += keep(active, x_ * x_, 0.0f);
+                              });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        }
+        const float rms_here = std::sqrt(total / float(n_count));
+        rms[b] = rms_here;
+        for_lines<kLanes32>(around_caches, &y[n_start + 0], 0, n_count, [=](int64_t n, auto active) {
+          store_around(&y[n_start + n], active,
+                       rms_here > 0.0f ? quotient(load(&x[n_start + n], active), rms_here)
+                                       : Lanes<float, kLanes32>(0.0f),
+                       around_caches);
+        });
       }
-      const float rms_here = std::sqrt(total / float(n_count));
-      rms[b] = rms_here;
-      for_lines<kLanes32>(around_caches, &y[n_start + 0], 0, n_count, [=](int64_t n, auto active) {
-        store_around(&y[n_start + n], active,
-                     rms_here > 0.0f ? quotient(load(&x[n_start + n], active), rms_here)
-                                     : Lanes<float, kLanes32>(0.0f),
-                     around_caches);
-      });
+      if (around_caches) finish_stores();
     }
-    if (around_caches) finish_stores();
+  } else {
+    OMP(omp parallel for collapse(2) schedule(dynamic, larger(1, N_shares* B / 256)))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        const int64_t n_start = row_start[b];
+        const int64_t n_count = row_start[b + 1] - n_start;
+        float total2 = 0.0f;
+        const int64_t n_begin = share_begin(n_share, N_shares, n_count, 64),
+                      n_end = share_begin(n_share + 1, N_shares, n_count, 64);
+        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
+                              [=, &total2_lanes](int64_t n, auto active) {
+                                const auto x_2 = load_once(&x[n_start + n], active);
+                                total2_lanes += keep(active, x_2 * x_2, 0.0f);
+                              });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+        }
+        total_part[n_share * B + b] = total2;
+      }
+    }
+    for_lanes<kLanes64>(0, B, [=](int64_t b, auto active) {
+      Lanes<float, kLanes64> total3 = 0.0f;
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        total3 += load(&total_part[n_share * B + b], active);
+      }
+      const auto by_lane =
+          gather<int64_t>(b, active, [&](int64_t b_at) { return row_start[b_at + 1] - row_start[b_at]; });
+      store(&rms_here2[b], active, sqrt(total3 / convert<float>(by_lane)));
+      store(&rms[b], active, load(&rms_here2[b], active));
+    });
+    const bool around_caches2 = N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(dynamic, larger(1, N_shares* B / 256)) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          const int64_t n_start = row_start[b];
+          const int64_t n_count = row_start[b + 1] - n_start;
+          const float rms_here3 = rms_here2[b];
+          const int64_t n_begin2 = share_begin(n_share, N_shares, n_count, 64),
+                        n_end2 = share_begin(n_share + 1, N_shares, n_count, 64);
+          for_lines<kLanes32>(
+              around_caches2, &y[n_start + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+                store_around(&y[n_start + n], active,
+                             rms_here3 > 0.0f ? quotient(load(&x[n_start + n], active), rms_here3)
+                                              : Lanes<float, kLanes32>(0.0f),
+                             around_caches2);
+              });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 }  // namespace
 
+extern "C" int64_t ragged_mean_square_openmp_workspace(int64_t B, int64_t N) {
+  return RaggedMeanSquareWorkspace(B, N).bytes;
+}
+
 extern "C" int ragged_mean_square_openmp(const int64_t* row_start, const float* x, float* rms, float* y,
-                                         int64_t B, int64_t N) {
+                                         int64_t B, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (overflows({4, N})) return 3;
@@ -515,7 +708,12 @@ extern "C" int ragged_mean_square_openmp(const int64_t* row_start, const float* 
   if (overlap(x, N * 4, rms, B * 4)) return 11;
   if (overlap(y, N * 4, rms, B * 4)) return 12;
   if (overlap(x, N * 4, y, N * 4)) return 13;
-  ragged_mean_square(row_start, x, rms, y, B, N);
+  const RaggedMeanSquareWorkspace space(B, N);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 14;
+  ragged_mean_square(row_start, x, rms, y, B, N, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -550,6 +748,8 @@ extern "C" __attribute__((weak)) const char* ragged_mean_square_error(int status
     case 13:
       return "y must not overlap x";
     case 14:
+      return "there is not enough memory for the workspace";
+    case 15:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -2,8 +2,9 @@
 //
 // row_sum: total = sum(x) along N
 //
-// Phase 1: threads share N_shares, M, neighbours along N.
-// Phase 2: threads share M, neighbours along N.
+// Phase 1: threads share N_shares, M, neighbours along N, where there are several N_shares.
+// Phase 2: threads share M, neighbours along N, where there are several N_shares.
+// Phase 3: threads share M, neighbours along N, unless there are several N_shares.
 // Through the workspace: total_part.
 // Bytes that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written.
 // Where N <= 15: neighbouring rows side by side.
@@ -591,38 +592,54 @@ void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* w
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const RowSumF32F32Workspace space(M, N);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float total4 = 0.0f;
+        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total4_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total4_lanes](int64_t n, auto active) {
+                                total4_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+                              });
+          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total4;
+      }
+    }
+    const bool around_caches = M * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_first = 0; m_first < M; m_first += 256) {
+        for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+          Lanes<float, kLanes32> total2 = 0.0f;
+          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+            total2 += load(&total_part[n_share * M + m], active);
+          }
+          store_around(&total[m], active, total2, around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 4 >= kBeyondCaches;
       float total3 = 0.0f;
-      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N),
                             [=, &total3_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               total3_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
-      total_part[n_share * M + m] = total3;
+      total[m] = total3;
     }
-  }
-  const bool around_caches = M * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-          total2 += load(&total_part[n_share * M + m], active);
-        }
-        store_around(&total[m], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
   }
 }
 
@@ -661,38 +678,54 @@ void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char*
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const RowSumF64F64Workspace space(M, N);
   double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        double total4 = 0.0;
+        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<double, kLanes64> total4_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total4_lanes](int64_t n, auto active) {
+                                total4_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+                              });
+          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total4;
+      }
+    }
+    const bool around_caches = M * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_first = 0; m_first < M; m_first += 256) {
+        for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+          Lanes<double, kLanes64> total2 = 0.0;
+          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+            total2 += load(&total_part[n_share * M + m], active);
+          }
+          store_around(&total[m], active, total2, around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 8 >= kBeyondCaches;
       double total3 = 0.0;
-      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Sum<double, kLanes64> total3_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+        for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, N),
                             [=, &total3_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               total3_lanes += keep(active, load(&x[m * N + n], active), 0.0);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
-      total_part[n_share * M + m] = total3;
+      total[m] = total3;
     }
-  }
-  const bool around_caches = M * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<double, kLanes64> total2 = 0.0;
-        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-          total2 += load(&total_part[n_share * M + m], active);
-        }
-        store_around(&total[m], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
   }
 }
 
@@ -731,38 +764,54 @@ void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cha
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const RowSumBf16F32Workspace space(M, N);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float total4 = 0.0f;
+        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total4_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total4_lanes](int64_t n, auto active) {
+                                total4_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
+                              });
+          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total4;
+      }
+    }
+    const bool around_caches = M * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_first = 0; m_first < M; m_first += 256) {
+        for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+          Lanes<float, kLanes32> total2 = 0.0f;
+          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+            total2 += load(&total_part[n_share * M + m], active);
+          }
+          store_around(&total[m], active, total2, around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 2 >= kBeyondCaches;
       float total3 = 0.0f;
-      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N),
                             [=, &total3_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               total3_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
-      total_part[n_share * M + m] = total3;
+      total[m] = total3;
     }
-  }
-  const bool around_caches = M * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-          total2 += load(&total_part[n_share * M + m], active);
-        }
-        store_around(&total[m], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
   }
 }
 
@@ -801,38 +850,54 @@ void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const RowSumF16F32Workspace space(M, N);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t m = 0; m < M; ++m) {
+        float total4 = 0.0f;
+        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total4_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total4_lanes](int64_t n, auto active) {
+                                total4_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
+                              });
+          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+        }
+        total_part[n_share * M + m] = total4;
+      }
+    }
+    const bool around_caches = M * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_first = 0; m_first < M; m_first += 256) {
+        for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+          Lanes<float, kLanes32> total2 = 0.0f;
+          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+            total2 += load(&total_part[n_share * M + m], active);
+          }
+          store_around(&total[m], active, total2, around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 2 >= kBeyondCaches;
       float total3 = 0.0f;
-      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-      for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
         Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N),
                             [=, &total3_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               total3_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
                             });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
-      total_part[n_share * M + m] = total3;
+      total[m] = total3;
     }
-  }
-  const bool around_caches = M * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-          total2 += load(&total_part[n_share * M + m], active);
-        }
-        store_around(&total[m], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
   }
 }
 

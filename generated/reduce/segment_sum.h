@@ -12,35 +12,41 @@ extern "C" {
 #endif
 
 // All functions return 0, or a status that segment_sum_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
+// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
+// allocate it.
 
 // start: i64[B + 1]
 // x: f32[(B) * (N), D]
 // y: f32[B, D]
 /* @function segment_sum_f32 args: table start i64 [B + 1] offsets N; in x f32 [(B) * (N), D]; out y f32 [B,
- * D]; size B; size N; size D; status table_status */
+ * D]; size B; size N; size D; status table_status; workspace_openmp workspace */
 int segment_sum_f32_cuda(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D,
                          int32_t* table_status, void* stream);
-int segment_sum_f32_openmp(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D);
+int64_t segment_sum_f32_openmp_workspace(int64_t B, int64_t N, int64_t D);
+int segment_sum_f32_openmp(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D,
+                           void* workspace, int64_t workspace_bytes);
 
 // start: i64[B + 1]
 // x: f64[(B) * (N), D]
 // y: f64[B, D]
 /* @function segment_sum_f64 args: table start i64 [B + 1] offsets N; in x f64 [(B) * (N), D]; out y f64 [B,
- * D]; size B; size N; size D; status table_status */
+ * D]; size B; size N; size D; status table_status; workspace_openmp workspace */
 int segment_sum_f64_cuda(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D,
                          int32_t* table_status, void* stream);
-int segment_sum_f64_openmp(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D);
+int64_t segment_sum_f64_openmp_workspace(int64_t B, int64_t N, int64_t D);
+int segment_sum_f64_openmp(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D,
+                           void* workspace, int64_t workspace_bytes);
 
 // start: i64[B + 1]
 // x: bf16[(B) * (N), D]
 // y: bf16[B, D]
 /* @function segment_sum_bf16 args: table start i64 [B + 1] offsets N; in x bf16 [(B) * (N), D]; out y bf16
- * [B, D]; size B; size N; size D; status table_status */
+ * [B, D]; size B; size N; size D; status table_status; workspace_openmp workspace */
 int segment_sum_bf16_cuda(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B, int64_t N,
                           int64_t D, int32_t* table_status, void* stream);
+int64_t segment_sum_bf16_openmp_workspace(int64_t B, int64_t N, int64_t D);
 int segment_sum_bf16_openmp(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B, int64_t N,
-                            int64_t D);
+                            int64_t D, void* workspace, int64_t workspace_bytes);
 
 // What a status means.
 const char* segment_sum_error(int status);

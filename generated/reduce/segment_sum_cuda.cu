@@ -266,7 +266,7 @@ extern "C" int segment_sum_f32_cuda(const int64_t* start, const float* x, float*
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? segment_sum_f32<int32_t>(start, x, y, B, N, D, table_status, queue)
                                   : segment_sum_f32<int64_t>(start, x, y, B, N, D, table_status, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return error == cudaSuccess ? 0 : 13;
 }
 
 extern "C" int segment_sum_f64_cuda(const int64_t* start, const double* x, double* y, int64_t B, int64_t N,
@@ -286,7 +286,7 @@ extern "C" int segment_sum_f64_cuda(const int64_t* start, const double* x, doubl
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? segment_sum_f64<int32_t>(start, x, y, B, N, D, table_status, queue)
                                   : segment_sum_f64<int64_t>(start, x, y, B, N, D, table_status, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return error == cudaSuccess ? 0 : 13;
 }
 
 extern "C" int segment_sum_bf16_cuda(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B,
@@ -306,7 +306,7 @@ extern "C" int segment_sum_bf16_cuda(const int64_t* start, const uint16_t* x, ui
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const cudaError_t error = small ? segment_sum_bf16<int32_t>(start, x, y, B, N, D, table_status, queue)
                                   : segment_sum_bf16<int64_t>(start, x, y, B, N, D, table_status, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return error == cudaSuccess ? 0 : 13;
 }
 
 extern "C" __attribute__((weak)) const char* segment_sum_error(int status) {
@@ -336,6 +336,8 @@ extern "C" __attribute__((weak)) const char* segment_sum_error(int status) {
     case 11:
       return "y must not overlap x";
     case 12:
+      return "there is not enough memory for the workspace";
+    case 13:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

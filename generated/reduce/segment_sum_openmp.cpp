@@ -2,12 +2,16 @@
 //
 // segment_sum: y[b] = sum of the rows of x in segment b
 //
-// Plan: threads share B, D, neighbours along D.
+// Phase 1: threads share N_shares, B, D, neighbours along D, where there are several N_shares.
+// Phase 2: threads share B, D, neighbours along D, where there are several N_shares.
+// Phase 3: threads share B, D, neighbours along D, unless there are several N_shares.
+// Through the workspace: total_part.
 // Bytes that segment_sum_f32 must move: 4 * D * N read, 4 * D * B written.
 
 #include "segment_sum.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
@@ -21,6 +25,14 @@
 #endif
 
 namespace {
+
+inline int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 template <class A, class B>
 inline auto smaller(A a, B b) {
@@ -47,6 +59,24 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
   const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
   return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
          q < p + uintptr_t(a_bytes);
+}
+
+constexpr int64_t kLineBytes = 64;  // of a cache
+
+// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
+inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
+  const int64_t start = total;
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+    total = INT64_MAX / 2;
+  return start;
+}
+
+// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
+inline char* next_line(void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -388,79 +418,245 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
   return upper_halves<N>(value.v == value.v ? rounded : quiet, std::make_index_sequence<N>{});
 }
 
-void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D) {
-  (void)N;
-  const bool around_caches = B * D * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t d_first = 0; d_first < D; d_first += 256) {
-        const int64_t n_start = start[b];
-        const int64_t n_count = start[b + 1] - n_start;
-        for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t n = 0; n < n_count; ++n) {
-            total += load(&x[(n_start + n) * D + d], active);
-          }
-          store_around(&y[b * D + d], active, total, around_caches);
-        });
+// Where the intermediates lie in the workspace.
+struct SegmentSumF32Workspace {
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit SegmentSumF32Workspace(int64_t B, int64_t N, int64_t D) {
+    const int64_t N_shares =
+        larger(1, smaller(floor_div(64, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+    total_part = reserve(bytes, N_shares * B * D, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D,
+                     char* workspace) {
+  const int64_t N_shares =
+      larger(1, smaller(floor_div(64, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+  const SegmentSumF32Workspace space(B, N, D);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B / 256)))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t d_first = 0; d_first < D; d_first += 256) {
+          const int64_t n_start = start[b];
+          const int64_t n_count = start[b + 1] - n_start;
+          for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
+            Lanes<float, kLanes32> total3 = 0.0f;
+            const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
+            for (int64_t n = n_begin; n < n_end; ++n) {
+              total3 += load(&x[(n_start + n) * D + d], active);
+            }
+            store(&total_part[(n_share * B + b) * D + d], active, total3);
+          });
+        }
       }
     }
-    if (around_caches) finish_stores();
+    const bool around_caches = B * D * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t d_first2 = 0; d_first2 < D; d_first2 += 256) {
+          for_lanes<kLanes32>(d_first2, smaller(d_first2 + 256, D), [=](int64_t d, auto active) {
+            Lanes<float, kLanes32> total = 0.0f;
+            for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+              total += load(&total_part[(n_share * B + b) * D + d], active);
+            }
+            store_around(&y[b * D + d], active, total, around_caches);
+          });
+        }
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    const bool around_caches2 = B * D * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t d_first3 = 0; d_first3 < D; d_first3 += 256) {
+          const int64_t n_start = start[b];
+          const int64_t n_count = start[b + 1] - n_start;
+          for_lanes<kLanes32>(d_first3, smaller(d_first3 + 256, D), [=](int64_t d, auto active) {
+            Lanes<float, kLanes32> total2 = 0.0f;
+            for (int64_t n = 0; n < n_count; ++n) {
+              total2 += load(&x[(n_start + n) * D + d], active);
+            }
+            store_around(&y[b * D + d], active, total2, around_caches2);
+          });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D) {
-  (void)N;
-  const bool around_caches = B * D * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t d_first = 0; d_first < D; d_first += 256) {
-        const int64_t n_start = start[b];
-        const int64_t n_count = start[b + 1] - n_start;
-        for_lanes<kLanes64>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-          Lanes<double, kLanes64> total = 0.0;
-          for (int64_t n = 0; n < n_count; ++n) {
-            total += load(&x[(n_start + n) * D + d], active);
-          }
-          store_around(&y[b * D + d], active, total, around_caches);
-        });
+// Where the intermediates lie in the workspace.
+struct SegmentSumF64Workspace {
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit SegmentSumF64Workspace(int64_t B, int64_t N, int64_t D) {
+    const int64_t N_shares =
+        larger(1, smaller(floor_div(64, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+    total_part = reserve(bytes, N_shares * B * D, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D,
+                     char* workspace) {
+  const int64_t N_shares =
+      larger(1, smaller(floor_div(64, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+  const SegmentSumF64Workspace space(B, N, D);
+  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B / 256)))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t d_first = 0; d_first < D; d_first += 256) {
+          const int64_t n_start = start[b];
+          const int64_t n_count = start[b + 1] - n_start;
+          for_lanes<kLanes64>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
+            Lanes<double, kLanes64> total3 = 0.0;
+            const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
+            for (int64_t n = n_begin; n < n_end; ++n) {
+              total3 += load(&x[(n_start + n) * D + d], active);
+            }
+            store(&total_part[(n_share * B + b) * D + d], active, total3);
+          });
+        }
       }
     }
-    if (around_caches) finish_stores();
+    const bool around_caches = B * D * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t d_first2 = 0; d_first2 < D; d_first2 += 256) {
+          for_lanes<kLanes64>(d_first2, smaller(d_first2 + 256, D), [=](int64_t d, auto active) {
+            Lanes<double, kLanes64> total = 0.0;
+            for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+              total += load(&total_part[(n_share * B + b) * D + d], active);
+            }
+            store_around(&y[b * D + d], active, total, around_caches);
+          });
+        }
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    const bool around_caches2 = B * D * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t d_first3 = 0; d_first3 < D; d_first3 += 256) {
+          const int64_t n_start = start[b];
+          const int64_t n_count = start[b + 1] - n_start;
+          for_lanes<kLanes64>(d_first3, smaller(d_first3 + 256, D), [=](int64_t d, auto active) {
+            Lanes<double, kLanes64> total2 = 0.0;
+            for (int64_t n = 0; n < n_count; ++n) {
+              total2 += load(&x[(n_start + n) * D + d], active);
+            }
+            store_around(&y[b * D + d], active, total2, around_caches2);
+          });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
-void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B, int64_t N, int64_t D) {
-  (void)N;
-  const bool around_caches = B * D * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t d_first = 0; d_first < D; d_first += 256) {
-        const int64_t n_start = start[b];
-        const int64_t n_count = start[b + 1] - n_start;
-        for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t n = 0; n < n_count; ++n) {
-            total += from_bf16(load(&x[(n_start + n) * D + d], active));
-          }
-          store_around(&y[b * D + d], active, to_bf16(total), around_caches);
-        });
+// Where the intermediates lie in the workspace.
+struct SegmentSumBf16Workspace {
+  int64_t total_part;
+  int64_t bytes = 0;
+
+  explicit SegmentSumBf16Workspace(int64_t B, int64_t N, int64_t D) {
+    const int64_t N_shares =
+        larger(1, smaller(floor_div(64, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+    total_part = reserve(bytes, N_shares * B * D, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B, int64_t N, int64_t D,
+                      char* workspace) {
+  const int64_t N_shares =
+      larger(1, smaller(floor_div(64, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+  const SegmentSumBf16Workspace space(B, N, D);
+  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  if (N_shares > 1) {
+    OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B / 256)))
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t d_first = 0; d_first < D; d_first += 256) {
+          const int64_t n_start = start[b];
+          const int64_t n_count = start[b + 1] - n_start;
+          for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
+            Lanes<float, kLanes32> total3 = 0.0f;
+            const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
+            for (int64_t n = n_begin; n < n_end; ++n) {
+              total3 += from_bf16(load(&x[(n_start + n) * D + d], active));
+            }
+            store(&total_part[(n_share * B + b) * D + d], active, total3);
+          });
+        }
       }
     }
-    if (around_caches) finish_stores();
+    const bool around_caches = B * D * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t d_first2 = 0; d_first2 < D; d_first2 += 256) {
+          for_lanes<kLanes32>(d_first2, smaller(d_first2 + 256, D), [=](int64_t d, auto active) {
+            Lanes<float, kLanes32> total = 0.0f;
+            for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+              total += load(&total_part[(n_share * B + b) * D + d], active);
+            }
+            store_around(&y[b * D + d], active, to_bf16(total), around_caches);
+          });
+        }
+      }
+      if (around_caches) finish_stores();
+    }
+  } else {
+    const bool around_caches2 = B * D * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t d_first3 = 0; d_first3 < D; d_first3 += 256) {
+          const int64_t n_start = start[b];
+          const int64_t n_count = start[b + 1] - n_start;
+          for_lanes<kLanes32>(d_first3, smaller(d_first3 + 256, D), [=](int64_t d, auto active) {
+            Lanes<float, kLanes32> total2 = 0.0f;
+            for (int64_t n = 0; n < n_count; ++n) {
+              total2 += from_bf16(load(&x[(n_start + n) * D + d], active));
+            }
+            store_around(&y[b * D + d], active, to_bf16(total2), around_caches2);
+          });
+        }
+      }
+      if (around_caches2) finish_stores();
+    }
   }
 }
 
 }  // namespace
 
+extern "C" int64_t segment_sum_f32_openmp_workspace(int64_t B, int64_t N, int64_t D) {
+  return SegmentSumF32Workspace(B, N, D).bytes;
+}
+
 extern "C" int segment_sum_f32_openmp(const int64_t* start, const float* x, float* y, int64_t B, int64_t N,
-                                      int64_t D) {
+                                      int64_t D, void* workspace, int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (!(D >= 0)) return 3;
@@ -476,12 +672,21 @@ extern "C" int segment_sum_f32_openmp(const int64_t* start, const float* x, floa
     if (start[entry - 1] > start[entry]) return 10;
   }
   if (overlap(x, N * D * 4, y, B * D * 4)) return 11;
-  segment_sum_f32(start, x, y, B, N, D);
+  const SegmentSumF32Workspace space(B, N, D);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  segment_sum_f32(start, x, y, B, N, D, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t segment_sum_f64_openmp_workspace(int64_t B, int64_t N, int64_t D) {
+  return SegmentSumF64Workspace(B, N, D).bytes;
+}
+
 extern "C" int segment_sum_f64_openmp(const int64_t* start, const double* x, double* y, int64_t B, int64_t N,
-                                      int64_t D) {
+                                      int64_t D, void* workspace, int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (!(D >= 0)) return 3;
@@ -497,12 +702,21 @@ extern "C" int segment_sum_f64_openmp(const int64_t* start, const double* x, dou
     if (start[entry - 1] > start[entry]) return 10;
   }
   if (overlap(x, N * D * 8, y, B * D * 8)) return 11;
-  segment_sum_f64(start, x, y, B, N, D);
+  const SegmentSumF64Workspace space(B, N, D);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  segment_sum_f64(start, x, y, B, N, D, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
+extern "C" int64_t segment_sum_bf16_openmp_workspace(int64_t B, int64_t N, int64_t D) {
+  return SegmentSumBf16Workspace(B, N, D).bytes;
+}
+
 extern "C" int segment_sum_bf16_openmp(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B,
-                                       int64_t N, int64_t D) {
+                                       int64_t N, int64_t D, void* workspace, int64_t workspace_bytes) {
   if (!(B >= 0)) return 1;
   if (!(N >= 0)) return 2;
   if (!(D >= 0)) return 3;
@@ -518,7 +732,12 @@ extern "C" int segment_sum_bf16_openmp(const int64_t* start, const uint16_t* x, 
     if (start[entry - 1] > start[entry]) return 10;
   }
   if (overlap(x, N * D * 2, y, B * D * 2)) return 11;
-  segment_sum_bf16(start, x, y, B, N, D);
+  const SegmentSumBf16Workspace space(B, N, D);
+  const bool own = workspace == nullptr;
+  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
+  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
+  segment_sum_bf16(start, x, y, B, N, D, next_line(memory));
+  if (own) std::free(memory);
   return 0;
 }
 
@@ -549,6 +768,8 @@ extern "C" __attribute__((weak)) const char* segment_sum_error(int status) {
     case 11:
       return "y must not overlap x";
     case 12:
+      return "there is not enough memory for the workspace";
+    case 13:
       return "a CUDA call failed; cudaGetLastError says why";
   }
   return "unknown status";

@@ -132,14 +132,23 @@ std::string CudaKernel::prepare_shape(const std::string &shape, const PlanNode *
   return text;
 }
 
-// A list of folds, of which blocks share one.
+// A list of folds, of which blocks share one. What they start from in memory is set by the block that finishes them.
 void CudaKernel::list_of_folds(const std::vector<PlanNode> &body, const PlanNode *split) {
+  bool before = split != nullptr;
+  std::vector<size_t> starts;
   for (size_t i = 0; i < body.size(); ++i) {
     printer_.declare_before(body, i);
-    if (&body[i] == split)
-      split_loop(body[i]);
-    else
+    if (&body[i] == split) {
+      before = false;
+      split_loop(body[i], [&] {
+        for (size_t start : starts)
+          block_node(body[start], body);
+      });
+    } else if (before && body[i].kind == PlanNode::Kind::fold_init && in_memory(body[i].target)) {
+      starts.push_back(i);
+    } else {
       block_node(body[i], body);
+    }
   }
 }
 
@@ -165,7 +174,7 @@ void CudaKernel::column_phase(const std::vector<const PlanNode *> &chain) {
 }
 
 // The block folds its chunk of the loop, the last block of the item what all have found.
-void CudaKernel::split_loop(const PlanNode &node) {
+void CudaKernel::split_loop(const PlanNode &node, const std::function<void()> &print_starts) {
   const std::vector<const PlanNode *> chain = chain_of(node, kMostNested, PlanNode::Order::reduction);
   const std::vector<const PlanNode *> folds = folds_over(node);
   const bool single = chain.size() == 1;
@@ -203,6 +212,7 @@ void CudaKernel::split_loop(const PlanNode &node) {
   for (const PlanNode *fold : folds)
     folded(*fold);
   out().add("}");
+  print_starts();
   for (const PlanNode *fold : folds) {
     const std::string place = printer_.element(fold->target, {}, {});
     out().add((in_memory(fold->target) ? "if (" + team_.writer + ") " : "") + place + " = " +

@@ -109,6 +109,7 @@ private:
     std::vector<const PlanNode *> nest; // of the first loop
     std::vector<VarId> kept;            // arrays that several of the loops read, in shared memory from the first on
     bool splits = true;                 // may blocks take parts of the nest
+    bool ragged = false;                // its length is found on the device
     std::string shape;
   };
 
@@ -139,6 +140,7 @@ private:
   void find_packed_reads(const PlanNode &loop, std::set<VarId> &reads);
   std::string slots_name(const Row &row) const;
   void team_phase(const std::vector<const PlanNode *> &chain, const Row &row);
+  void open_team_part(const Row &row);
   std::string column_shape(const std::vector<const PlanNode *> &chain, const PlanNode *split);
   std::string row_shape(const std::vector<const PlanNode *> &chain, std::vector<const PlanNode *> nest,
                         const std::vector<VarId> &kept, int64_t most_chunks);
@@ -148,7 +150,7 @@ private:
   void row_phase(const std::vector<const PlanNode *> &chain, const PlanNode &split);
   void column_phase(const std::vector<const PlanNode *> &chain);
   void list_of_folds(const std::vector<PlanNode> &body, const PlanNode *split);
-  void split_loop(const PlanNode &node);
+  void split_loop(const PlanNode &node, const std::function<void()> &print_starts);
   void open_item(const std::vector<const PlanNode *> &chain);
   void name_rows(const std::vector<const PlanNode *> &chain);
   void name_shares(const std::vector<PlanNode> &list);

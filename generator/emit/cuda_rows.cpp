@@ -139,9 +139,10 @@ std::optional<CudaKernel::Row> CudaKernel::row_of(const std::vector<const PlanNo
       const std::string &v = printer_.axis_name(outer->axis);
       return mentions_word(range.begin, v) || mentions_word(range.end, v);
     });
-    row.splits = row.splits && !varies && plan_.kernel.axes[loop->axis].ragged == kNone;
+    row.ragged = row.ragged || plan_.kernel.axes[loop->axis].ragged != kNone;
+    row.splits = row.splits && (row.ragged ? row.nest.size() == 1 && range.begin == "0" : !varies);
   }
-  if (row.splits)
+  if (row.splits && !row.ragged)
     row.kept = kept_by(chain, row.nest);
   row.shape = row_shape(chain, row.nest, row.kept, row.splits ? kMostTeam : 1);
   return row;
@@ -202,6 +203,23 @@ std::string CudaKernel::slots_name(const Row &row) const {
   return printer_.name(folds_over(*row.nest.front()).front()->target) + "_slots";
 }
 
+// Which part of the row is the block's. The host says how long the parts are where all rows are of one length.
+void CudaKernel::open_team_part(const Row &row) {
+  const bool single = row.nest.size() == 1;
+  const Printer::Range range = single ? printer_.range(*row.nest.front()) : Printer::Range{"0", ""};
+  const std::string chunk = row.ragged ? names_.claim("row_chunk") : "chunk";
+  if (row.ragged)
+    out().add("const Index " + chunk + " = Index(" + spelling().helper("ceil_div") + "(" + range.end +
+              ", int64_t(team.chunks) * 16) * 16);");
+  out().add("const Index first = Index(blockIdx.x % team.chunks) * " + chunk +
+            (range.begin == "0" ? "" : " + Index(" + range.begin + ")") + ";");
+  out().add("const Index last = " +
+            (single ? "Index(" + spelling().helper("smaller") + "(first + " + chunk + ", " + range.end + "))"
+                    : "first + " + chunk) +
+            ";");
+  part_ = {"first", "last"};
+}
+
 void CudaKernel::team_phase(const std::vector<const PlanNode *> &chain, const Row &row) {
   const std::string each = goes_by_groups(row.nest) ? " * " + std::to_string(together_) : "";
   const std::string writes = names_.claim("writes");
@@ -218,19 +236,13 @@ void CudaKernel::team_phase(const std::vector<const PlanNode *> &chain, const Ro
     head += type + "* const " + tile + " = " + spelling().helper("take") + "<" + type + ">(tile, chunk" + each + ");\n";
     kept_.tiles[var] = tile;
   }
-  if (row.splits) {
-    const bool single = row.nest.size() == 1;
-    const Printer::Range range = single ? printer_.range(*row.nest.front()) : Printer::Range{"0", ""};
-    part_ = {"first", "last"};
-    head +=
-        "const Index first = Index(blockIdx.x % team.chunks) * chunk" +
-        (range.begin == "0" ? "" : " + Index(" + range.begin + ")") + ";\nconst Index last = " +
-        (single ? "Index(" + spelling().helper("smaller") + "(first + chunk, " + range.end + "))" : "first + chunk") +
-        ";\n";
-  }
+  if (row.splits && !row.ragged)
+    head += printer_.captured([&] { open_team_part(row); });
   out().add("const Index items = Index(" + items_text(chain) + ");"); // derived sizes have 64 bits
   out().add("for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {");
   open_item(chain);
+  if (row.splits && row.ragged)
+    open_team_part(row);
   block_list(chain.back()->body);
   out().add("}");
   if (mentions_word(out().text(), writes))

@@ -415,14 +415,15 @@ std::string Printer::between(const Phase *before, const Phase *after) {
 Printer::Range Printer::share_range(const PlanNode &loop) {
   const std::string &share = axis_names_[loop.share],
                     count = at_least(size(kernel.axes[loop.share].block), binding::kUnary);
-  const Size &whole = kernel.axes[loop.axis].size;
+  const Axis &axis = kernel.axes[loop.axis];
+  const Code whole = axis.ragged != kNone ? row_length(loop.axis, axis_names_[axis.over]) : size(axis.size);
   const bool fits = index_type == "int64_t"; // the product of a share and a length
   if (loop.share_step == 1 && fits) {
-    const std::string rest = " * " + at_least(size(whole), binding::kUnary) + " / " + count;
+    const std::string rest = " * " + at_least(whole, binding::kUnary) + " / " + count;
     return {share + rest, "(" + share + " + 1)" + rest};
   }
   const std::string &begin = spelling.helper("share_begin"),
-                    others = ", " + count + ", " + size_text(whole) + ", " + std::to_string(loop.share_step) + ")";
+                    others = ", " + count + ", " + whole.text + ", " + std::to_string(loop.share_step) + ")";
   return {begin + "(" + share + others, begin + "(" + share + " + 1" + others};
 }
 

@@ -109,12 +109,15 @@ bool is_light(const Kernel &kernel, ExprId id) {
 
 void replace_reads(Kernel &kernel, PlanNode &node, VarId var, ExprId with, bool deep) {
   const std::function<ExprId(ExprId)> other = [&](ExprId at) {
-    if (kernel.expr(at).op != Op::read || kernel.expr(at).ref != var)
+    const Op op = kernel.expr(at).op;
+    if ((op != Op::read && op != Op::element) || kernel.expr(at).ref != var)
       return kNone;
-    if (kernel.expr(at).coords.empty())
+    if (op == Op::read && kernel.expr(at).coords.empty())
       return with;
-    Expr elsewhere = kernel.expr(at); // a read at another place stays at that place
+    Expr elsewhere = kernel.expr(at); // a read at another place, or of an element, stays at that place
     elsewhere.ref = kernel.expr(with).ref;
+    for (ExprId &arg : elsewhere.args)
+      arg = replace(kernel, arg, other);
     for (Coordinate &c : elsewhere.coords)
       c.value = replace(kernel, c.value, other);
     return kernel.add(std::move(elsewhere));
@@ -181,10 +184,10 @@ ExprId make_op(Kernel &kernel, Op op, Type type, std::vector<ExprId> args) {
   return kernel.add(std::move(e));
 }
 
-ExprId make_positions(Kernel &kernel, const std::vector<AxisId> &axes) {
+ExprId make_positions(Kernel &kernel, const std::vector<AxisId> &axes, int64_t of) {
   ExprId all = kNone;
   for (AxisId axis : axes) {
-    const ExprId size = make_size(kernel, axis, kSizeOfAxis);
+    const ExprId size = make_size(kernel, axis, of);
     all = all == kNone ? size : make_op(kernel, Op::mul, Type::i64, {all, size});
   }
   return all;

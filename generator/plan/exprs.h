@@ -32,8 +32,9 @@ bool is_light(const Kernel &kernel, ExprId id);
 ExprId make_constant(Kernel &kernel, Type type, int64_t integer, double number);
 ExprId make_read(Kernel &kernel, VarId var);
 PlanNode make_assign(const Kernel &kernel, VarId target, ExprId value, const Place &place);
-ExprId make_size(Kernel &kernel, AxisId axis, int64_t of);              // kSizeOfAxis and the like
-ExprId make_positions(Kernel &kernel, const std::vector<AxisId> &axes); // of all of them together
+ExprId make_size(Kernel &kernel, AxisId axis, int64_t of); // kSizeOfAxis and the like
+// Of all of them together.
+ExprId make_positions(Kernel &kernel, const std::vector<AxisId> &axes, int64_t of = kSizeOfAxis);
 ExprId make_cast(Kernel &kernel, ExprId value, Type type);
 ExprId make_op(Kernel &kernel, Op op, Type type, std::vector<ExprId> args);
 ExprId make_not(Kernel &kernel, ExprId condition);

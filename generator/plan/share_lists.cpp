@@ -12,9 +12,15 @@ constexpr size_t kMostAxes = 64;
 } // namespace
 
 bool is_long_axis(const Axis &axis, int64_t least) {
-  const bool whole = axis.uniform && axis.ragged == kNone && axis.grid == kNone && is_size_of(axis, axis.block) &&
-                     axis.start.is_integer(0);
-  return whole && axis.most == 0 && !(axis.size.is_integer() && axis.size.value <= least);
+  const bool whole = axis.uniform && axis.grid == kNone && is_size_of(axis, axis.block) && axis.start.is_integer(0);
+  return whole && axis.ragged == kNone && axis.most == 0 && !(axis.size.is_integer() && axis.size.value <= least);
+}
+
+bool is_long_row(const Kernel &kernel, AxisId axis, AxisSet chain, int64_t least) {
+  Axis whole = kernel.axes[axis];
+  if (whole.ragged != kNone && chain.contains(whole.over))
+    whole.ragged = kNone;
+  return is_long_axis(whole, least);
 }
 
 std::string free_share_name(const Kernel &kernel, const Axis &shared) {
@@ -44,7 +50,8 @@ std::string condition_words(const Plan &plan, const Phase &phase) {
 bool ShareLists::has_room() const { return kernel_.axes.size() < kMostAxes; }
 
 const PlanNode *ShareLists::find_chain(const Phase &phase) {
-  if (phase.kind != Phase::Kind::parallel || !has_room())
+  const bool has_one = phase.unless && kernel_.expr(kernel_.expr(phase.when).args[0]).op == Op::block; // share a row
+  if (phase.kind != Phase::Kind::parallel || has_one || !has_room())
     return nullptr;
   const PlanNode *loop = &phase.nodes.front();
   for (int i = 0; i < phase.split; ++i) {

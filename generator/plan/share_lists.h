@@ -11,6 +11,9 @@ namespace kgen {
 // A whole axis, of a length that is not known to be as short as this.
 bool is_long_axis(const Axis &axis, int64_t least);
 
+// The same, or rows of their own length of an axis that the loops of the work list go over.
+bool is_long_row(const Kernel &kernel, AxisId axis, AxisSet chain, int64_t least);
+
 // What the axis that counts shares of this one may be called: `N_shares`.
 std::string free_share_name(const Kernel &kernel, const Axis &shared);
 

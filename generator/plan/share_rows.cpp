@@ -56,8 +56,10 @@ private:
                      kernel_.expr(first.condition).op == Op::le &&
                      kernel_.expr(kernel_.expr(first.condition).args[0]).op == Op::size &&
                      kernel_.expr(kernel_.expr(first.condition).args[1]).op == Op::constant;
-    near_ = two ? first.body : list;
-    is_near_ = two ? first.condition : kNone;
+    // That is asked of each row where their lengths differ, but here of all together.
+    const bool each = two && kernel_.axes[kernel_.expr(kernel_.expr(first.condition).args[0]).axis].ragged != kNone;
+    near_ = two && !each ? first.body : list;
+    is_near_ = two && !each ? first.condition : kNone;
     return two ? first.otherwise : list;
   }
 
@@ -115,7 +117,7 @@ private:
           whole = whole && is_long_axis(kernel_.axes[n.axis], 0);
           length_ = Size::make(Size::Op::multiply, {length_, kernel_.axes[n.axis].size});
         });
-    return whole && is_long_axis(kernel_.axes[axis_], is_nested() ? 1 : kLeastRounds);
+    return whole && is_long_row(kernel_, axis_, lists_.chain_axes(), is_nested() ? 1 : kLeastRounds);
   }
 
   bool is_nested() const { return axes_.count() > 1; }
@@ -280,8 +282,13 @@ private:
   ExprId near_condition() {
     if (is_near_ != kNone)
       return is_near_;
-    return make_op(kernel_, Op::le, Type::boolean,
-                   {make_positions(kernel_, axes_.list()), make_constant(kernel_, Type::i64, most_near(), 0)});
+    const ExprId most = make_constant(kernel_, Type::i64, most_near(), 0);
+    if (kernel_.axes[axis_].ragged == kNone)
+      return make_op(kernel_, Op::le, Type::boolean, {make_positions(kernel_, axes_.list()), most});
+    const ExprId rows = make_positions(kernel_, lists_.chain()); // on average
+    return make_op(
+        kernel_, Op::le, Type::boolean,
+        {make_positions(kernel_, axes_.list(), kSizeOfRows), make_op(kernel_, Op::mul, Type::i64, {most, rows})});
   }
 
   int64_t most_near() const {

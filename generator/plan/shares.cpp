@@ -5,6 +5,7 @@
 #include <map>
 
 #include "plan/access.h"
+#include "plan/anew.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
 #include "plan/share_lists.h"
@@ -26,7 +27,11 @@ public:
     const PlanNode *const loop = lists_.find_chain(plan_.phases[phase_]);
     if (loop == nullptr || !find_fold(loop->body))
       return false;
-    add_axis();
+    const bool columns = lanes_.possible(*loop) && plan_.phases[phase_].lane == loop->axis;
+    add_axis(columns);
+    // Where there is but one share, its total is the row's. A few columns more or less do not matter.
+    if (!kernel_.axes[lists_.axis()].size.is_integer() && !(columns && lists_.chain().size() == 1))
+      add_alternative(plan_, phase_, lists_.has_several());
     split();
     return true;
   }
@@ -41,7 +46,7 @@ private:
       return false;
     const PlanNode &fold = body[fold_];
     const bool is_fold = fold.kind == PlanNode::Kind::loop && fold.order == PlanNode::Order::reduction;
-    if (!is_fold || !is_long_axis(kernel_.axes[fold.axis], kLeastRounds) ||
+    if (!is_fold || !is_long_row(kernel_, fold.axis, lists_.chain_axes(), kLeastRounds) ||
         contains_loop({body.begin() + static_cast<std::ptrdiff_t>(fold_) + 1, body.end()}))
       return false;
     const AxisSet all = lists_.chain_axes();
@@ -79,10 +84,8 @@ private:
     return all == touches(fold);
   }
 
-  void add_axis() {
-    const PlanNode &loop = lists_.innermost(plan_.phases[phase_].nodes.front());
-    const AxisId folded = loop.body[fold_].axis;
-    const bool columns = lanes_.possible(loop) && plan_.phases[phase_].lane == loop.axis;
+  void add_axis(bool columns) {
+    const AxisId folded = lists_.innermost(plan_.phases[phase_].nodes.front()).body[fold_].axis;
     auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
     const Size items = lists_.items(columns ? kColumns : 1);
     const Size for_all = op(Size::Op::divide, Size::integer(kEnough), op(Size::Op::max, Size::integer(1), items));
@@ -155,8 +158,8 @@ void share_folds(Plan &plan) {
     if (!Shares(shared, i).run())
       continue;
     place_variables(shared);
+    i += shared.phases.size() - plan.phases.size(); // the second half has its fold behind it
     plan = std::move(shared);
-    ++i; // the second half has its fold behind it
   }
 }
 

@@ -1,8 +1,11 @@
-// Two folds are the same if they print the same: what they read are operands, whose names are unique. The local is
-// assigned before the first statement that has one of them, if that statement computes it in any case.
+// Two folds are the same if they print the same: what they read are operands, whose names are unique, and locals of a
+// name of their own that are set once. The local of a fold is assigned before the first statement that has it, if that
+// statement computes it in any case.
 #include "rewrite/share.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -33,6 +36,7 @@ public:
   explicit Sharing(const Kernel &kernel) : out_(kernel) {}
 
   Kernel run() {
+    find_set_once();
     for (size_t i = 0; i < out_.statements.size(); ++i)
       visit(out_.statements[i], i, true);
     // Inner folds were found after those around them, and must come first.
@@ -51,6 +55,28 @@ public:
   }
 
 private:
+  // Locals whose only assignment is a statement of the kernel, under no condition and in no loop.
+  void find_set_once() {
+    std::map<VarId, int> writes;
+    const std::function<void(const Stmt &)> count = [&](const Stmt &s) {
+      if (s.target != kNone)
+        ++writes[s.target];
+      for (const std::vector<Stmt> *list : {&s.body, &s.otherwise, &s.step})
+        for (const Stmt &inner : *list)
+          count(inner);
+    };
+    std::map<std::string, int> names;
+    for (const Var &var : out_.vars)
+      ++names[var.name];
+    for (const Stmt &s : out_.statements)
+      count(s);
+    for (const Stmt &s : out_.statements)
+      if (s.kind == Stmt::Kind::assign && writes[s.target] == 1 && s.indices.empty() && s.coords.empty() &&
+          out_.vars[s.target].kind == Var::Kind::local && out_.vars[s.target].array.empty() &&
+          names[out_.vars[s.target].name] == 1)
+        set_once_.insert(s.target);
+  }
+
   void visit(const Stmt &s, size_t at, bool certain) {
     const bool always = certain && (s.kind == Stmt::Kind::assign || s.kind == Stmt::Kind::branch);
     visit(s.value, at, always);
@@ -93,7 +119,8 @@ private:
     if (std::any_of(axes.begin(), axes.end(), [&](AxisId axis) { return !out_.axes[axis].uniform; }))
       return false;
     const bool reads = e.op == Op::read || e.op == Op::inside || e.op == Op::present;
-    if (reads && (out_.vars[e.ref].kind != Var::Kind::input || out_.vars[e.ref].alias != kNone))
+    if (reads && set_once_.count(e.ref) == 0 &&
+        (out_.vars[e.ref].kind != Var::Kind::input || out_.vars[e.ref].alias != kNone))
       return false;
     return e.op != Op::element && std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return stays(arg); }) &&
            std::all_of(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return stays(c.value); });
@@ -136,6 +163,7 @@ private:
   }
 
   Kernel out_;
+  std::set<VarId> set_once_;
   std::vector<Group> groups_;
 };
 

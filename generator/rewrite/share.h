@@ -1,5 +1,6 @@
 // Kernel -> Kernel: a fold that several statements ask for, such as a mean that is written twice, is found once and
-// kept in a local. Only folds of inputs, which nothing changes; what one statement says twice is left to the plan.
+// kept in a local. Only folds of what nothing changes: inputs, and locals that are set once. What one statement says
+// twice is left to the plan.
 #pragma once
 
 #include "ir/kernel.h"

@@ -55,7 +55,7 @@ template <class T, class V> DEVICE void atomic_add(T* place, V value) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(place);
   uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
   const uint32_t shift = uint32_t(address & 3) * 8, mask = (sizeof(T) == 1 ? 0xffu : 0xffffu) << shift;
-  uint32_t old = *word, assumed;
+  uint32_t old = *static_cast<volatile uint32_t*>(word), assumed;
   do {
     assumed = old;
     const T next = T(T((assumed & mask) >> shift) + T(value));
@@ -68,7 +68,7 @@ DEVICE void atomic_add_bf16(uint16_t* place, float value) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(place);
   uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
   const uint32_t shift = uint32_t(address & 3) * 8;
-  uint32_t old = *word, assumed;
+  uint32_t old = *static_cast<volatile uint32_t*>(word), assumed;
   do {
     assumed = old;
     const uint32_t next = to_bf16(from_bf16(uint16_t(assumed >> shift)) + value);
@@ -81,7 +81,7 @@ DEVICE void atomic_add_f16(uint16_t* place, float value) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(place);
   uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
   const uint32_t shift = uint32_t(address & 3) * 8;
-  uint32_t old = *word, assumed;
+  uint32_t old = *static_cast<volatile uint32_t*>(word), assumed;
   do {
     assumed = old;
     const uint32_t next = to_f16(from_f16(uint16_t(assumed >> shift)) + value);

@@ -71,8 +71,8 @@ g = max(x, N);
 '''
 )");
   CHECK(has(text, "for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {"));
-  CHECK(has(text, "total2_lanes += keep(active, x_, 0.0f);"));
-  CHECK(has(text, "greatest2_lanes = maximum(greatest2_lanes, keep(active, x_, -INFINITY));"));
+  CHECK(has(text, "total3_lanes += keep(active, x_, 0.0f);"));
+  CHECK(has(text, "greatest3_lanes = maximum(greatest3_lanes, keep(active, x_, -INFINITY));"));
   CHECK(has(text, "total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });"));
 }
 
@@ -293,7 +293,7 @@ TEST_CASE("whole numbers wrap where they may leave their type, and are plain whe
   };
   CHECK(has(text("i64", "x"), "total2 = wrapping_add(total2, x[m * N + n])"));
   CHECK(has(text("i32", "x"), "total2 = total2 + int64_t(x[m * N + n])"));
-  CHECK(has(text("i8", "x * x"), "total2 = wrapping_add(total2, int32_t(x_) * int32_t(x_))"));
+  CHECK(has(text("i8", "x * x"), "total3 = wrapping_add(total3, int32_t(x_) * int32_t(x_))"));
   CHECK(has(text("i16", "x * x * x"), "wrapping_multiply(int32_t(x_) * int32_t(x_)"));
   CHECK(has(text("i64", "-x"), "wrapping_negate(x[m * N + n])"));
   CHECK(has(text("i64", "abs(x)"), "wrapping_absolute(x[m * N + n])"));

@@ -41,6 +41,16 @@ TEST_CASE("one statement may ask for it several times, within another fold, too"
         "  greatest{M} = max.f32[N](x)\n  a{M} = log(sum.f32[N](exp(x - greatest))) + greatest\n  b{M} = 0.0\n");
 }
 
+TEST_CASE("a fold of locals is found once where each of them is set once") {
+  CHECK(shared(kRows, "real e = exp(x);\na = log(sum(e, N));\nb = 1 / sum(e, N);") ==
+        "  e{M, N} = exp(x)\n  sum{M} = sum.f32[N](e)\n  a{M} = log(sum)\n  b{M} = 1.0 / sum\n");
+  const auto unchanged = [](const std::string &body) { return shared(kRows, body).find("sum{") == std::string::npos; };
+  CHECK(unchanged("real e = exp(x);\na = sum(e, N);\ne = e + 1;\nb = sum(e, N);"));
+  CHECK(unchanged("real e = exp(x);\nif (index(M) > 3) e = 0;\na = sum(e, N);\nb = sum(e, N);"));
+  CHECK(unchanged("a = 0;\nb = 0;\nif (index(M) > 3) { real e = exp(x); a = sum(e, N); }\n"
+                  "if (index(M) < 2) { real e = x; b = sum(e, N); }"));
+}
+
 TEST_CASE("what differs, may change or may never be computed is not shared") {
   const auto unchanged = [](const std::string &operands, const std::string &body) {
     return shared(operands, body).find("sum{") == std::string::npos;
