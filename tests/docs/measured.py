@@ -1,7 +1,7 @@
 """The table of README.md says what the newest results of bench/cpu/run say: measured.py [--update]
 
-The rows of some workloads, fast and slow ones, from the results of the newest day, of each machine that has some; one
-sentence while there are none. --update writes them into README.md."""
+The rows of some workloads, fast and slow ones, from the newest results of each machine; one sentence while there are
+none. --update writes them into README.md."""
 import glob
 import json
 import re
@@ -50,10 +50,11 @@ def table(results):
 
 
 def expected():
-    paths = sorted(glob.glob(RESULTS))
-    day = max((re.search(r"cpu-(\d+-\d+-\d+)", path).group(1) for path in paths), default=None)
-    results = [Results(path) for path in reversed(paths) if day in path]
-    return table(results) if results else "No results of it are committed yet.\n"
+    newest = {}
+    for path in sorted(glob.glob(RESULTS), reverse=True):
+        results = Results(path)
+        newest.setdefault(results.name(), results)
+    return table(list(newest.values())) if newest else "No results of it are committed yet.\n"
 
 
 def with_table(page, text):
