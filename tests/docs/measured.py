@@ -27,23 +27,22 @@ class Results:
 
     def cells(self, workload):
         if workload not in self.rows:
-            return "| | | "
+            return "| | "
         row = self.rows[workload]
-        other = f"{row['best_peer']} {row['peers_ms'][row['best_peer']]:.2f}"
-        return f"| {row['ours_ms']:.2f} | {other} | {row['ratio']:.2f} "
+        return f"| {row['ours_ms']:.2f} | {row['ratio']:.2f} {row['best_peer']} "
 
 
 def table(results):
     machine = results[0].machine
-    pages = "\nand ".join(f"[an {r.name()}]({r.page})" for r in results)
+    pages = ",\n".join(f"[an {r.name()}]({r.page})" for r in results)
     shown = [row for name in WORKLOADS for row in results[0].rows if row.startswith(name)]
     lines = [
         f"On {machine['threads']} threads of",
         f"{pages}, whose pages have all that is measured;",
         f"{machine['compiler']} {machine['flags']}:",
         "",
-        "| workload " + "".join(f"| {r.name()}: ours ms | fastest other, ms | ratio " for r in results) + "|",
-        "|---" * (1 + 3 * len(results)) + "|",
+        "| workload " + "".join(f"| {r.name()}: ours, ms | ratio to " for r in results) + "|",
+        "|---" * (1 + 2 * len(results)) + "|",
     ]
     lines += [f"| {row} " + "".join(r.cells(row) for r in results) + "|" for row in shown]
     return "\n".join(lines) + "\n"
