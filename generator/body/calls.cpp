@@ -83,6 +83,10 @@ private:
     if (is(end, Kind::where) && !where)
       return wrong("`where` restricts reductions and `dot` only");
     const size_t axes = end - from;
+    for (size_t i = from; i < end; ++i)
+      for (size_t j = from; j < i; ++j)
+        if (arg(i).name == arg(j).name)
+          return wrong("axis `" + arg(i).name + "` stands twice");
     if (axes == 0 || axes > most || count() - end > (is(end, Kind::where) ? 1u : 0u))
       wrong();
   }

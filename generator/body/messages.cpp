@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "body/builtins.h"
+#include "body/foreign_names.h"
 #include "body/library.h"
 #include "support/text.h"
 
@@ -95,6 +96,7 @@ struct Saying {
 };
 constexpr Saying kSayings[] = {
     {"expected unqualified-id", "a name is missing here", "a name begins with a letter or `_`"},
+    {"'axis' does not refer", "an axis is no argument by name", "it follows the value: `sum(x, N)`"},
     {"member reference base type", "values have no members", "sizes are `size(N)`, other elements `at(x, N = e)`"},
     {"called object type", "a value cannot be called", "a product is written with `*`"},
     {"subscripted value is not", "a value has no `[...]`", kOneElement},
@@ -139,6 +141,8 @@ public:
         {"indirection requires pointer", &MessageReporter::star},
         {"variable has incomplete type 'void'", &MessageReporter::void_local},
         {"expected expression", &MessageReporter::no_expression},
+        {"expected ';'", &MessageReporter::goes_on},
+        {"expected ')'", &MessageReporter::goes_on},
         {"function '", &MessageReporter::unknown_result},
         {"redefinition of '", &MessageReporter::name_taken},
         {"no matching function for call to '", &MessageReporter::wrong_call},
@@ -197,6 +201,8 @@ private:
     else if (type || name == "half" || name == "bfloat16")
       help =
           "in the body there are `real float double bool`, `int int64_t` and the like, and the spec's type parameters";
+    else if (const std::string_view instead = instead_of(name); !instead.empty())
+      help = instead;
     else if (const std::string meant = suggestion(); !meant.empty())
       help = "did you mean `" + meant + "`?";
     else if (has_member())
@@ -333,6 +339,21 @@ private:
       return add(DiagId::body_cpp, {"this `else` has no `if`"},
                  "an `if` has one statement and one `else`; several statements stand in braces");
     add(DiagId::body_cpp, {"a value is missing here"}, "an operator like `+` stands between two values");
+  }
+
+  // Words of Python and of NumPy behind a value.
+  void goes_on() {
+    const std::string &text = span_.source->text();
+    const auto is_next = [&](std::string_view word) {
+      const size_t at = text.find_first_not_of(" \n", span_.begin);
+      return at != std::string::npos && text.compare(at, word.size(), word) == 0;
+    };
+    if (is_next("if "))
+      return add(DiagId::body_cpp, {"`if` begins a statement"}, "a choice of two values is `x > 0 ? x : 0`");
+    if (is_next("where "))
+      return add(DiagId::body_cpp, {"`where` stands between values"},
+                 "a condition stands last in a reduction: sum(x, N, where(x > 0))");
+    passed_on();
   }
 
   void unknown_result() {

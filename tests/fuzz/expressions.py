@@ -13,7 +13,7 @@ MATHS = ["exp", "tanh", "sin", "cos", "sigmoid", "erf", "expm1", "exp2", "sinh",
 POSITIVE_MATHS = ["log", "sqrt", "rsqrt", "log2", "log1p"]
 ROUNDINGS = ["floor", "ceil", "round", "trunc", "sign"]
 LIBRARY = ["relu", "relu6", "leaky_relu", "elu", "selu", "celu", "gelu", "gelu_tanh", "silu", "mish", "softplus",
-           "softsign", "log_sigmoid", "hardtanh", "hardsigmoid", "hardswish", "tanhshrink", "square"]
+           "softsign", "log_sigmoid", "hardtanh", "hardsigmoid", "hardswish", "tanhshrink", "square", "atan"]
 AXIS_LIBRARY = ["softmax", "log_softmax", "logsumexp", "variance", "layernorm", "rmsnorm", "norm", "normalize"]
 
 FLOATS = {"leaf": 5, "binary": 6, "negate": 1, "select": 3, "extreme": 3, "clamp": 1, "fold": 5, "dot": 3, "scan": 2,

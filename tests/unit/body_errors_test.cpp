@@ -158,7 +158,7 @@ TEST_CASE("undeclared names") {
   CHECK(messages("o = f(x);", "real f(real v) { return sum(v, N); }") ==
         "15:32: `N` is not declared | functions do not see what `N` is in the body (an axis): make it an "
         "argument, `axis N`\n");
-  CHECK(messages("o = clip(x);", "real clip_at(real v) { return v; }") == "18:5: `clip` is not declared\n");
+  CHECK(messages("o = snip(x);", "real snip_at(real v) { return v; }") == "18:5: `snip` is not declared\n");
   CHECK(messages("o = f(x);", "real f(real v) { return g(v); } real g(real v) { return v; }") ==
         "15:25: `g` is not declared | declare functions before they are called\n");
 }

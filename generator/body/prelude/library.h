@@ -10,6 +10,34 @@ template <class V> V square(V v) { return v * v; }
 // From a at t = 0 to b at t = 1, in a straight line.
 real lerp(real a, real b, real t) { return a + (b - a) * t; }
 
+// The angle of the first quadrant or the fourth whose tangent is v.
+real atan(real v) { return atan2(v, 1); }
+
+// The angle of the first quadrant or the fourth whose sine is v.
+real asin(real v) { return atan2(v, sqrt((1 - v) * (1 + v))); }
+
+// The angle of the first quadrant or the second whose cosine is v.
+real acos(real v) { return atan2(sqrt((1 - v) * (1 + v)), v); }
+
+// sqrt(a * a + b * b), without overflow.
+real hypot(real a, real b) {
+  real most = max(abs(a), abs(b)), least = min(abs(a), abs(b));
+  real slope = most == 0 || most == inf ? 0 : least / most;
+  return most * sqrt(1 + slope * slope);
+}
+
+// The logarithm to base 10.
+real log10(real v) { return log(v) * 0.43429448190325182765112891891661; }
+
+// log(exp(a) + exp(b)), without overflow.
+real logaddexp(real a, real b) {
+  real most = max(a, b);
+  return abs(most) == inf ? most : most + log1p(exp(-abs(a - b)));
+}
+
+// Neither infinite nor NaN?
+bool isfinite(real v) { return abs(v) < inf; }
+
 // max(v, 0)
 template <class V> V relu(V v) { return max(v, 0); }
 

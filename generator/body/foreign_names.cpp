@@ -1,0 +1,89 @@
+#include "body/foreign_names.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kgen::body {
+namespace {
+
+constexpr std::string_view kPosition =
+    "the position along an axis is `index(N)`: a body computes one element of the output";
+constexpr std::string_view kSize = "a size is `size(N)`";
+constexpr std::string_view kChoice = "a choice is `x > 0 ? x : 0`";
+constexpr std::string_view kPairs = "a product of matrices is `dot(x, y, K)`, or `sum(x * y, K)`";
+constexpr std::string_view kRandom = "it is `random(seed, index(N))`: the same number for the same two arguments";
+constexpr std::string_view kConvert = "`float(x)` converts a value";
+
+constexpr std::pair<std::string_view, std::string_view> kForeign[] = {
+    {"arange", kPosition},
+    {"arccos", "it is `acos(x)`"},
+    {"arcsin", "it is `asin(x)`"},
+    {"arctan", "it is `atan(x)`"},
+    {"astype", kConvert},
+    {"average", "it is `mean(x, N)`"},
+    {"blockDim", kPosition},
+    {"blockIdx", kPosition},
+    {"cast", kConvert},
+    {"clip", "it is `clamp(x, low, high)`"},
+    {"count_nonzero", "it is `sum(x != 0 ? 1 : 0, N)`"},
+    {"cumproduct", "it is `cumprod(x, N)`"},
+    {"deg2rad", "it is `x * (pi / 180)`, with a number for pi"},
+    {"diff", "it is `x - at(x, N = index(N) - 1)`"},
+    {"einsum", kPairs},
+    {"erfc", "it is `1 - erf(x)`"},
+    {"exp10", "it is `pow(10, x)`"},
+    {"fmaxf", "it is `max(a, b)`"},
+    {"fminf", "it is `min(a, b)`"},
+    {"fmax", "it is `max(a, b)`"},
+    {"fmin", "it is `min(a, b)`"},
+    {"fmod", "it is `a - b * trunc(a / b)`; of whole numbers `a % b`"},
+    {"full", "a constant is written as it is: `y = 1;`"},
+    {"heaviside", kChoice},
+    {"iota", kPosition},
+    {"len", kSize},
+    {"matmul", kPairs},
+    {"maximum", "it is `max(a, b)`"},
+    {"minimum", "it is `min(a, b)`"},
+    {"mod", "of whole numbers it is `a % b`; else `a - b * floor(a / b)`"},
+    {"nan_to_num", "it is `isnan(x) ? 0 : x`"},
+    {"nanmax", "it is `max(x, N, where(!isnan(x)))`"},
+    {"nanmean", "it is `mean(x, N, where(!isnan(x)))`"},
+    {"nanmin", "it is `min(x, N, where(!isnan(x)))`"},
+    {"nansum", "it is `sum(x, N, where(!isnan(x)))`"},
+    {"numel", kSize},
+    {"ones", "a constant is written as it is: `y = 1;`"},
+    {"pi", "it is 3.14159265358979"},
+    {"M_PI", "it is 3.14159265358979"},
+    {"power", "it is `pow(x, y)`"},
+    {"prefix_sum", "it is `cumsum(x, N)`"},
+    {"product", "it is `prod(x, N)`"},
+    {"rand", kRandom},
+    {"randn", kRandom},
+    {"uniform", kRandom},
+    {"reciprocal", "it is `1 / x`"},
+    {"remainder", "of whole numbers it is `a % b`; else `a - b * floor(a / b)`"},
+    {"rint", "it is `round(x)`"},
+    {"scan", "scans are `cumsum cumprod cummax linrec` and the like"},
+    {"select", kChoice},
+    {"shape", kSize},
+    {"signbit", "it is `x < 0`"},
+    {"sort", "there is no sorting; `argmax(x, N)` finds the greatest"},
+    {"std", "it is `sqrt(variance(x, N))`"},
+    {"step", kChoice},
+    {"swish", "it is `silu(x)`"},
+    {"threadIdx", kPosition},
+    {"topk", "there is no sorting; `argmax(x, N)` finds the greatest"},
+    {"true_divide", "it is `a / b`"},
+    {"var", "it is `variance(x, N)`"},
+    {"zeros", "a constant is written as it is: `y = 0;`"},
+};
+
+} // namespace
+
+std::string_view instead_of(std::string_view foreign_name) {
+  const auto *const row =
+      std::ranges::find(kForeign, foreign_name, &std::pair<std::string_view, std::string_view>::first);
+  return row == std::end(kForeign) ? std::string_view() : row->second;
+}
+
+} // namespace kgen::body

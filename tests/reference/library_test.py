@@ -1,0 +1,139 @@
+"""The functions of the body language's library against NumPy: library_test.py --kgen PATH
+
+One kernel for those of single values and one for those along an axis, in f64, by the interpreter and as OpenMP code. A
+function that no line here is about counts as a fault.
+"""
+import argparse
+import math
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+PRELUDE = Path(__file__).resolve().parents[2] / "generator/body/prelude/library.h"
+erf = np.vectorize(math.erf)
+
+
+def softplus(v):
+    return np.logaddexp(v, 0)
+
+
+def centred(v):
+    return v - v.mean(1, keepdims=True)
+
+
+def exp_of(v):
+    return np.exp(v - v.max(1, keepdims=True))
+
+
+def over_each(row_values, v):
+    return np.broadcast_to(row_values, v.shape)
+
+
+SELU_SLOPE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
+
+# call: what it should give for v and w
+OF_VALUES = {
+    "identity(v)": lambda v, w: v,
+    "square(v)": lambda v, w: v * v,
+    "lerp(v, w, 0.25)": lambda v, w: v + 0.25 * (w - v),
+    "atan(v)": lambda v, w: np.arctan(v),
+    "asin(v)": lambda v, w: np.arcsin(v),
+    "acos(v)": lambda v, w: np.arccos(v),
+    "hypot(v, w)": lambda v, w: np.where(np.isnan(v) | np.isnan(w), np.nan, np.hypot(v, w)),
+    "log10(v)": lambda v, w: np.log10(v),
+    "logaddexp(v, w)": np.logaddexp,
+    "isfinite(v)": lambda v, w: np.isfinite(v),
+    "relu(v)": lambda v, w: np.maximum(v, 0),
+    "relu6(v)": lambda v, w: np.clip(v, 0, 6),
+    "leaky_relu(v)": lambda v, w: np.where(v > 0, v, 0.01 * v),
+    "leaky_relu(v, 0.5)": lambda v, w: np.where(v > 0, v, 0.5 * v),
+    "elu(v, 2)": lambda v, w: np.where(v > 0, v, 2 * np.expm1(v)),
+    "selu(v)": lambda v, w: SELU_SLOPE * np.where(v > 0, v, SELU_ALPHA * np.expm1(v)),
+    "celu(v, 2)": lambda v, w: np.where(v > 0, v, 2 * np.expm1(v / 2)),
+    "gelu(v)": lambda v, w: 0.5 * v * (1 + erf(v / np.sqrt(2))),
+    "gelu_tanh(v)": lambda v, w: 0.5 * v * (1 + np.tanh(np.sqrt(2 / np.pi) * (v + 0.044715 * v**3))),
+    "silu(v)": lambda v, w: v / (1 + np.exp(-v)),
+    "mish(v)": lambda v, w: v * np.tanh(softplus(v)),
+    "softplus(v)": lambda v, w: softplus(v),
+    "softsign(v)": lambda v, w: v / (1 + np.abs(v)),
+    "log_sigmoid(v)": lambda v, w: -softplus(-v),
+    "hardtanh(v)": lambda v, w: np.clip(v, -1, 1),
+    "hardsigmoid(v)": lambda v, w: np.clip(v / 6 + 0.5, 0, 1),
+    "hardswish(v)": lambda v, w: v * np.clip(v / 6 + 0.5, 0, 1),
+    "tanhshrink(v)": lambda v, w: v - np.tanh(v),
+}
+ALONG_AXIS = {
+    "softmax(v, N)": lambda v: exp_of(v) / exp_of(v).sum(1, keepdims=True),
+    "log_softmax(v, N)": lambda v: np.log(exp_of(v) / exp_of(v).sum(1, keepdims=True)),
+    "logsumexp(v, N)": lambda v: over_each(np.logaddexp.reduce(v, axis=1, keepdims=True), v),
+    "variance(v, N)": lambda v: over_each(v.var(1, keepdims=True), v),
+    "layernorm(v, N, 0.5)": lambda v: centred(v) / np.sqrt(v.var(1, keepdims=True) + 0.5),
+    "rmsnorm(v, N, 0.5)": lambda v: v / np.sqrt((v * v).mean(1, keepdims=True) + 0.5),
+    "norm(v, N)": lambda v: over_each(np.linalg.norm(v, axis=1, keepdims=True), v),
+    "normalize(v, N)": lambda v: v / np.linalg.norm(v, axis=1, keepdims=True),
+}
+# Where a formula and the function that it is for may part: ends, and what is far from 0.
+EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 6.0, -6.0, 40.0, -40.0, 1e-9, 1e200, -1e200, np.inf, -np.inf, np.nan]
+
+
+def outputs_of(kgen, target, calls, inputs, folder):
+    """What the calls give, one output each."""
+    shape = "N" if inputs["v"].ndim == 1 else "M, N"
+    lines = ['kernel = "library"', *(f'inputs.{name} = "f64[{shape}]"' for name in inputs)]
+    lines += [f'outputs.o{i} = "{"bool" if call.startswith("is") else "f64"}[{shape}]"' for i, call in enumerate(calls)]
+    lines += ["body = '''", *(f"o{i} = {call};" for i, call in enumerate(calls)), "'''"]
+    (folder / "library.toml").write_text("\n".join(lines) + "\n")
+    command = [kgen, "run", str(folder / "library.toml"), "--target", target]
+    for name, value in inputs.items():
+        np.save(folder / f"{name}.npy", value)
+        command += ["--in", f"{name}={folder}/{name}.npy"]
+    for i in range(len(calls)):
+        command += ["--out", f"o{i}={folder}/o{i}.npy"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return [np.load(folder / f"o{i}.npy") for i in range(len(calls))]
+
+
+def faults(got, wanted, call, inputs):
+    close = np.isclose(got.astype(float), wanted.astype(float), rtol=1e-12, atol=1e-14, equal_nan=True)
+    for at in np.argwhere(~close)[:1]:
+        place = tuple(at)
+        values = ", ".join(f"{name} = {array[place]!r}" for name, array in inputs.items())
+        yield f"{call}: {got[place]!r} instead of {wanted[place]!r} for {values}"
+
+
+def compare(kgen, target, table, inputs):
+    with tempfile.TemporaryDirectory() as folder, np.errstate(all="ignore"):
+        found = outputs_of(kgen, target, list(table), inputs, Path(folder))
+        for (call, reference), got in zip(table.items(), found):
+            for fault in faults(got, reference(*inputs.values()), call, inputs):
+                yield f"[{target}] {fault}"
+
+
+def without_reference():
+    named = {call.split("(")[0] for call in [*OF_VALUES, *ALONG_AXIS]}
+    for name in re.findall(r"^(?:template <class V> )?\w+ (\w+)\(", PRELUDE.read_text(), re.MULTILINE):
+        if name not in named:
+            yield f"{name}: there is no reference for it here"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kgen", required=True)
+    kgen = str(Path(parser.parse_args().kgen).resolve())
+    rng = np.random.default_rng(5)
+    values = np.concatenate([EDGES, rng.normal(0, 3, 1000)])
+    singles = {"v": np.repeat(values, 3), "w": np.tile(rng.permutation(values), 3)}
+    rows = {"v": rng.normal(0, 5, (7, 37))}
+    problems = list(without_reference())
+    for target in ("interpret", "openmp"):
+        problems += [*compare(kgen, target, OF_VALUES, singles), *compare(kgen, target, ALONG_AXIS, rows)]
+    print("\n".join([*problems, f"{len(OF_VALUES) + len(ALONG_AXIS)} calls on 2 targets, {len(problems)} faults"]))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
