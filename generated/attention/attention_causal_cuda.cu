@@ -241,13 +241,13 @@ __global__ void __launch_bounds__(512)
     l = l + block_fold(l_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      float total2 = 0.0f;
+      float total = 0.0f;
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total2 += p[r] * v[(bh * R + r) * 64 + d];
+          total += p[r] * v[(bh * R + r) * 64 + d];
         }
       }
-      o[(bh * S + s_3) * 64 + d] = l > 0.0f ? total2 / l : 0.0f;
+      o[(bh * S + s_3) * 64 + d] = l > 0.0f ? total / l : 0.0f;
     }
     __syncthreads();
   }
@@ -331,13 +331,13 @@ __global__ void __launch_bounds__(512)
     l = l + block_fold(l_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      float total2 = 0.0f;
+      float total = 0.0f;
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total2 += p[r] * v[(bh * R + r) * 128 + d];
+          total += p[r] * v[(bh * R + r) * 128 + d];
         }
       }
-      o[(bh * S + s_3) * 128 + d] = l > 0.0f ? total2 / l : 0.0f;
+      o[(bh * S + s_3) * 128 + d] = l > 0.0f ? total / l : 0.0f;
     }
     __syncthreads();
   }
@@ -423,13 +423,13 @@ __global__ void __launch_bounds__(512)
     l = l + block_fold(l_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      float total2 = 0.0f;
+      float total = 0.0f;
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total2 += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
+          total += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
         }
       }
-      o[(bh * S + s_3) * 64 + d] = to_bf16(l > 0.0f ? total2 / l : 0.0f);
+      o[(bh * S + s_3) * 64 + d] = to_bf16(l > 0.0f ? total / l : 0.0f);
     }
     __syncthreads();
   }
@@ -515,13 +515,13 @@ __global__ void __launch_bounds__(512)
     l = l + block_fold(l_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      float total2 = 0.0f;
+      float total = 0.0f;
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_3)) {
-          total2 += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
+          total += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
         }
       }
-      o[(bh * S + s_3) * 128 + d] = to_bf16(l > 0.0f ? total2 / l : 0.0f);
+      o[(bh * S + s_3) * 128 + d] = to_bf16(l > 0.0f ? total / l : 0.0f);
     }
     __syncthreads();
   }

@@ -739,14 +739,14 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
           l += across(l_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              total2 += p[r] * load(&v[(bh * R + r) * 64 + d], active);
+              total += p[r] * load(&v[(bh * R + r) * 64 + d], active);
             }
           }
           store_around(&o[(bh * S + s_3) * 64 + d], active,
-                       l > 0.0f ? quotient(total2, l) : Lanes<float, kLanes32>(0.0f), around_caches);
+                       l > 0.0f ? quotient(total, l) : Lanes<float, kLanes32>(0.0f), around_caches);
         });
       }
     }
@@ -813,14 +813,14 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
           l += across(l_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              total2 += p[r] * load(&v[(bh * R + r) * 128 + d], active);
+              total += p[r] * load(&v[(bh * R + r) * 128 + d], active);
             }
           }
           store_around(&o[(bh * S + s_3) * 128 + d], active,
-                       l > 0.0f ? quotient(total2, l) : Lanes<float, kLanes32>(0.0f), around_caches);
+                       l > 0.0f ? quotient(total, l) : Lanes<float, kLanes32>(0.0f), around_caches);
         });
       }
     }
@@ -889,14 +889,14 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           l += across(l_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              total2 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
+              total += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
             }
           }
           store_around(&o[(bh * S + s_3) * 64 + d], active,
-                       to_bf16(l > 0.0f ? quotient(total2, l) : Lanes<float, kLanes32>(0.0f)), around_caches);
+                       to_bf16(l > 0.0f ? quotient(total, l) : Lanes<float, kLanes32>(0.0f)), around_caches);
         });
       }
     }
@@ -965,14 +965,14 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           l += across(l_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              total2 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
+              total += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
             }
           }
           store_around(&o[(bh * S + s_3) * 128 + d], active,
-                       to_bf16(l > 0.0f ? quotient(total2, l) : Lanes<float, kLanes32>(0.0f)), around_caches);
+                       to_bf16(l > 0.0f ? quotient(total, l) : Lanes<float, kLanes32>(0.0f)), around_caches);
         });
       }
     }

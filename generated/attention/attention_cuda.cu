@@ -225,8 +225,8 @@ __global__ void __launch_bounds__(512)
         maximum(greatest,
                 block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
-    float total3 = 0.0f;
-    float total3_own = 0.0f;
+    float total2 = 0.0f;
+    float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
       const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
@@ -235,19 +235,19 @@ __global__ void __launch_bounds__(512)
       for (int i = 0; i < 4; ++i) {
         p_pack[i] = expf(s__pack[i] - greatest);
         if (i < remaining) {
-          total3_own += p_pack[i];
+          total2_own += p_pack[i];
         }
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total3 = total3 + block_fold(total3_own, [](float one, float other) { return float(one + other); });
+    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      float total2 = 0.0f;
+      float total = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total2 += p[r] * v[(bh * R + r) * 64 + d];
+        total += p[r] * v[(bh * R + r) * 64 + d];
       }
-      o[(bh * S + s_3) * 64 + d] = total2 / total3;
+      o[(bh * S + s_3) * 64 + d] = total / total2;
     }
     __syncthreads();
   }
@@ -310,8 +310,8 @@ __global__ void __launch_bounds__(512)
         maximum(greatest,
                 block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
-    float total3 = 0.0f;
-    float total3_own = 0.0f;
+    float total2 = 0.0f;
+    float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
       const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
@@ -320,19 +320,19 @@ __global__ void __launch_bounds__(512)
       for (int i = 0; i < 4; ++i) {
         p_pack[i] = expf(s__pack[i] - greatest);
         if (i < remaining) {
-          total3_own += p_pack[i];
+          total2_own += p_pack[i];
         }
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total3 = total3 + block_fold(total3_own, [](float one, float other) { return float(one + other); });
+    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      float total2 = 0.0f;
+      float total = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total2 += p[r] * v[(bh * R + r) * 128 + d];
+        total += p[r] * v[(bh * R + r) * 128 + d];
       }
-      o[(bh * S + s_3) * 128 + d] = total2 / total3;
+      o[(bh * S + s_3) * 128 + d] = total / total2;
     }
     __syncthreads();
   }
@@ -396,8 +396,8 @@ __global__ void __launch_bounds__(512)
         maximum(greatest,
                 block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
-    float total3 = 0.0f;
-    float total3_own = 0.0f;
+    float total2 = 0.0f;
+    float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
       const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
@@ -406,19 +406,19 @@ __global__ void __launch_bounds__(512)
       for (int i = 0; i < 4; ++i) {
         p_pack[i] = expf(s__pack[i] - greatest);
         if (i < remaining) {
-          total3_own += p_pack[i];
+          total2_own += p_pack[i];
         }
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total3 = total3 + block_fold(total3_own, [](float one, float other) { return float(one + other); });
+    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      float total2 = 0.0f;
+      float total = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total2 += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
+        total += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
       }
-      o[(bh * S + s_3) * 64 + d] = to_bf16(total2 / total3);
+      o[(bh * S + s_3) * 64 + d] = to_bf16(total / total2);
     }
     __syncthreads();
   }
@@ -482,8 +482,8 @@ __global__ void __launch_bounds__(512)
         maximum(greatest,
                 block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
-    float total3 = 0.0f;
-    float total3_own = 0.0f;
+    float total2 = 0.0f;
+    float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
       const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
@@ -492,19 +492,19 @@ __global__ void __launch_bounds__(512)
       for (int i = 0; i < 4; ++i) {
         p_pack[i] = expf(s__pack[i] - greatest);
         if (i < remaining) {
-          total3_own += p_pack[i];
+          total2_own += p_pack[i];
         }
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total3 = total3 + block_fold(total3_own, [](float one, float other) { return float(one + other); });
+    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      float total2 = 0.0f;
+      float total = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total2 += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
+        total += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
       }
-      o[(bh * S + s_3) * 128 + d] = to_bf16(total2 / total3);
+      o[(bh * S + s_3) * 128 + d] = to_bf16(total / total2);
     }
     __syncthreads();
   }
@@ -568,8 +568,8 @@ __global__ void __launch_bounds__(512)
         maximum(greatest,
                 block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
-    float total3 = 0.0f;
-    float total3_own = 0.0f;
+    float total2 = 0.0f;
+    float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
       const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
@@ -578,19 +578,19 @@ __global__ void __launch_bounds__(512)
       for (int i = 0; i < 4; ++i) {
         p_pack[i] = expf(s__pack[i] - greatest);
         if (i < remaining) {
-          total3_own += p_pack[i];
+          total2_own += p_pack[i];
         }
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total3 = total3 + block_fold(total3_own, [](float one, float other) { return float(one + other); });
+    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      float total2 = 0.0f;
+      float total = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total2 += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 64 + d]);
+        total += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 64 + d]);
       }
-      o[(bh * S + s_3) * 64 + d] = to_f16(total2 / total3);
+      o[(bh * S + s_3) * 64 + d] = to_f16(total / total2);
     }
     __syncthreads();
   }
@@ -654,8 +654,8 @@ __global__ void __launch_bounds__(512)
         maximum(greatest,
                 block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     __syncthreads();
-    float total3 = 0.0f;
-    float total3_own = 0.0f;
+    float total2 = 0.0f;
+    float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
       const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
@@ -664,19 +664,19 @@ __global__ void __launch_bounds__(512)
       for (int i = 0; i < 4; ++i) {
         p_pack[i] = expf(s__pack[i] - greatest);
         if (i < remaining) {
-          total3_own += p_pack[i];
+          total2_own += p_pack[i];
         }
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total3 = total3 + block_fold(total3_own, [](float one, float other) { return float(one + other); });
+    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      float total2 = 0.0f;
+      float total = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total2 += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 128 + d]);
+        total += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 128 + d]);
       }
-      o[(bh * S + s_3) * 128 + d] = to_f16(total2 / total3);
+      o[(bh * S + s_3) * 128 + d] = to_f16(total / total2);
     }
     __syncthreads();
   }

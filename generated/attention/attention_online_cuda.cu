@@ -264,11 +264,11 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total3 += p[r - j * 64] * v[(bh * R + r) * 64 + d];
+          total += p[r - j * 64] * v[(bh * R + r) * 64 + d];
         }
-        acc[d] = acc[d] * fix + total3;
+        acc[d] = acc[d] * fix + total;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
           o[(bh * S + s_) * 64 + d] = l > 0.0f ? acc[d] / l : 0.0f;
         }
@@ -371,11 +371,11 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total3 += p[r - j * 64] * v[(bh * R + r) * 128 + d];
+          total += p[r - j * 64] * v[(bh * R + r) * 128 + d];
         }
-        acc[d] = acc[d] * fix + total3;
+        acc[d] = acc[d] * fix + total;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
           o[(bh * S + s_) * 128 + d] = l > 0.0f ? acc[d] / l : 0.0f;
         }
@@ -480,11 +480,11 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total3 += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 64 + d]);
+          total += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 64 + d]);
         }
-        acc[d] = acc[d] * fix + total3;
+        acc[d] = acc[d] * fix + total;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
           o[(bh * S + s_) * 64 + d] = to_bf16(l > 0.0f ? acc[d] / l : 0.0f);
         }
@@ -589,11 +589,11 @@ __global__ void __launch_bounds__(512)
       __syncthreads();
       l = l * fix + total2;
       for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total3 += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 128 + d]);
+          total += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 128 + d]);
         }
-        acc[d] = acc[d] * fix + total3;
+        acc[d] = acc[d] * fix + total;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
           o[(bh * S + s_) * 128 + d] = to_bf16(l > 0.0f ? acc[d] / l : 0.0f);
         }

@@ -682,11 +682,11 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
         total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) {
-          Lanes<float, kLanes32> total3 = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            total3 += p[r - j * 64] * load(&v[(bh * R + r) * 64 + d], active);
+            total += p[r - j * 64] * load(&v[(bh * R + r) * 64 + d], active);
           }
-          store(&acc[d], active, load(&acc[d], active) * fix + total3);
+          store(&acc[d], active, load(&acc[d], active) * fix + total);
           if (j == larger(1, ceil_div(R, 64)) - 1) {
             store(&o[(bh * S + s_) * 64 + d], active,
                   l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f));
@@ -764,11 +764,11 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
           total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
           l = l * fix + total2;
           for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) {
-            Lanes<float, kLanes32> total3 = 0.0f;
+            Lanes<float, kLanes32> total = 0.0f;
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              total3 += p[r - j * 64] * load(&v[(bh * R + r) * 128 + d], active);
+              total += p[r - j * 64] * load(&v[(bh * R + r) * 128 + d], active);
             }
-            store(&acc[d], active, load(&acc[d], active) * fix + total3);
+            store(&acc[d], active, load(&acc[d], active) * fix + total);
             if (j == larger(1, ceil_div(R, 64)) - 1) {
               store(&o[(bh * S + s_) * 128 + d], active,
                     l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f));
@@ -826,11 +826,11 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) {
-          Lanes<float, kLanes32> total3 = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            total3 += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
+            total += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
           }
-          store(&acc[d], active, load(&acc[d], active) * fix + total3);
+          store(&acc[d], active, load(&acc[d], active) * fix + total);
           if (j == larger(1, ceil_div(R, 64)) - 1) {
             store(&o[(bh * S + s_) * 64 + d], active,
                   to_bf16(l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f)));
@@ -910,12 +910,12 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
           l = l * fix + total2;
           for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) {
-            Lanes<float, kLanes32> total3 = 0.0f;
+            Lanes<float, kLanes32> total = 0.0f;
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              total3 +=
+              total +=
                   from_bf16(to_bf16(p[r - j * 64])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
             }
-            store(&acc[d], active, load(&acc[d], active) * fix + total3);
+            store(&acc[d], active, load(&acc[d], active) * fix + total);
             if (j == larger(1, ceil_div(R, 64)) - 1) {
               store(&o[(bh * S + s_) * 128 + d], active,
                     to_bf16(l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f)));

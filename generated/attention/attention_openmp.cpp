@@ -808,22 +808,22 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
-        float total3 = 0.0f;
+        float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &total3_lanes](int64_t r, auto active) {
+                              [=, &total2_lanes](int64_t r, auto active) {
                                 store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                total3_lanes += keep(active, load(&p[r], active), 0.0f);
+                                total2_lanes += keep(active, load(&p[r], active), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            total2 += p[r] * load(&v[(bh * R + r) * 64 + d], active);
+            total += p[r] * load(&v[(bh * R + r) * 64 + d], active);
           }
-          store_around(&o[(bh * S + s_3) * 64 + d], active, quotient(total2, total3), around_caches);
+          store_around(&o[(bh * S + s_3) * 64 + d], active, quotient(total, total2), around_caches);
         });
       }
     }
@@ -877,22 +877,22 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
-        float total3 = 0.0f;
+        float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &total3_lanes](int64_t r, auto active) {
+                              [=, &total2_lanes](int64_t r, auto active) {
                                 store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                total3_lanes += keep(active, load(&p[r], active), 0.0f);
+                                total2_lanes += keep(active, load(&p[r], active), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            total2 += p[r] * load(&v[(bh * R + r) * 128 + d], active);
+            total += p[r] * load(&v[(bh * R + r) * 128 + d], active);
           }
-          store_around(&o[(bh * S + s_3) * 128 + d], active, quotient(total2, total3), around_caches);
+          store_around(&o[(bh * S + s_3) * 128 + d], active, quotient(total, total2), around_caches);
         });
       }
     }
@@ -947,22 +947,22 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
-        float total3 = 0.0f;
+        float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &total3_lanes](int64_t r, auto active) {
+                              [=, &total2_lanes](int64_t r, auto active) {
                                 store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                total3_lanes += keep(active, load(&p[r], active), 0.0f);
+                                total2_lanes += keep(active, load(&p[r], active), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            total2 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
+            total += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
           }
-          store_around(&o[(bh * S + s_3) * 64 + d], active, to_bf16(quotient(total2, total3)), around_caches);
+          store_around(&o[(bh * S + s_3) * 64 + d], active, to_bf16(quotient(total, total2)), around_caches);
         });
       }
     }
@@ -1017,23 +1017,22 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
-        float total3 = 0.0f;
+        float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &total3_lanes](int64_t r, auto active) {
+                              [=, &total2_lanes](int64_t r, auto active) {
                                 store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                total3_lanes += keep(active, load(&p[r], active), 0.0f);
+                                total2_lanes += keep(active, load(&p[r], active), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            total2 += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
+            total += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
           }
-          store_around(&o[(bh * S + s_3) * 128 + d], active, to_bf16(quotient(total2, total3)),
-                       around_caches);
+          store_around(&o[(bh * S + s_3) * 128 + d], active, to_bf16(quotient(total, total2)), around_caches);
         });
       }
     }
@@ -1088,22 +1087,22 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
-        float total3 = 0.0f;
+        float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &total3_lanes](int64_t r, auto active) {
+                              [=, &total2_lanes](int64_t r, auto active) {
                                 store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                total3_lanes += keep(active, load(&p[r], active), 0.0f);
+                                total2_lanes += keep(active, load(&p[r], active), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            total2 += from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 64 + d], active));
+            total += from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 64 + d], active));
           }
-          store_around(&o[(bh * S + s_3) * 64 + d], active, to_f16(quotient(total2, total3)), around_caches);
+          store_around(&o[(bh * S + s_3) * 64 + d], active, to_f16(quotient(total, total2)), around_caches);
         });
       }
     }
@@ -1158,22 +1157,22 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
-        float total3 = 0.0f;
+        float total2 = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &total3_lanes](int64_t r, auto active) {
+                              [=, &total2_lanes](int64_t r, auto active) {
                                 store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                total3_lanes += keep(active, load(&p[r], active), 0.0f);
+                                total2_lanes += keep(active, load(&p[r], active), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
+          Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            total2 += from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 128 + d], active));
+            total += from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 128 + d], active));
           }
-          store_around(&o[(bh * S + s_3) * 128 + d], active, to_f16(quotient(total2, total3)), around_caches);
+          store_around(&o[(bh * S + s_3) * 128 + d], active, to_f16(quotient(total, total2)), around_caches);
         });
       }
     }

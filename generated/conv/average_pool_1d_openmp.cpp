@@ -604,10 +604,10 @@ void average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t
         for_lanes<kLanes64>(q_first, q_end, [=, &total2](int64_t q, auto active) {
           Lanes<float, kLanes64> total = 0.0f;
           for (int64_t j = 0; j < 3; ++j) {
-            const auto chosen2 = active && inside<2>(2 * q + j - 1, W, active);
-            if (any_lane(chosen2)) {
-              total += keep(chosen2,
-                            load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active, 0.0f), 0.0f);
+            const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
+            if (any_lane(chosen)) {
+              total += keep(chosen, load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active, 0.0f),
+                            0.0f);
             }
           }
           store_around(&y[bc * Q + q], active, total / convert<float>(load(&total2[q - q_first], active)),
@@ -643,9 +643,9 @@ void average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
         for_lanes<kLanes64>(q_first, q_end, [=, &total2](int64_t q, auto active) {
           Lanes<float, kLanes64> total = 0.0f;
           for (int64_t j = 0; j < 3; ++j) {
-            const auto chosen2 = active && inside<2>(2 * q + j - 1, W, active);
-            if (any_lane(chosen2)) {
-              total += keep(chosen2,
+            const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
+            if (any_lane(chosen)) {
+              total += keep(chosen,
                             from_bf16(load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active, 0)),
                             0.0f);
             }

@@ -807,29 +807,29 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total7 = 0.0f;
-        float total8 = 0.0f;
-        float total9 = 0.0f;
+        float total = 0.0f;
+        float total2 = 0.0f;
+        float total3 = 0.0f;
         const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total7_lanes = 0.0f;
-          Sum<float, kLanes32> total8_lanes = 0.0f;
-          Sum<float, kLanes32> total9_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total7_lanes, &total8_lanes, &total9_lanes](int64_t n, auto active) {
+                              [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
                                 const auto x_ = load_once(&x[m * N + n], active);
                                 const auto y_ = load_once(&y[m * N + n], active);
-                                total7_lanes += keep(active, x_ * y_, 0.0f);
-                                total8_lanes += keep(active, x_ * x_, 0.0f);
-                                total9_lanes += keep(active, y_ * y_, 0.0f);
+                                total_lanes += keep(active, x_ * y_, 0.0f);
+                                total2_lanes += keep(active, x_ * x_, 0.0f);
+                                total3_lanes += keep(active, y_ * y_, 0.0f);
                               });
-          total7 += across(total7_lanes, [](auto a, auto b) { return a + b; });
-          total8 += across(total8_lanes, [](auto a, auto b) { return a + b; });
-          total9 += across(total9_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * M + m] = total7;
-        total_part2[n_share * M + m] = total8;
-        total_part3[n_share * M + m] = total9;
+        total_part[n_share * M + m] = total;
+        total_part2[n_share * M + m] = total2;
+        total_part3[n_share * M + m] = total3;
       }
     }
     const bool around_caches = M * 4 >= kBeyondCaches;
@@ -856,28 +856,28 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
     OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 8 >= kBeyondCaches;
-      float total4 = 0.0f;
-      float total5 = 0.0f;
-      float total6 = 0.0f;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
-        Sum<float, kLanes32> total4_lanes = 0.0f;
-        Sum<float, kLanes32> total5_lanes = 0.0f;
-        Sum<float, kLanes32> total6_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N),
-                            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+      float total = 0.0f;
+      float total2 = 0.0f;
+      float total3 = 0.0f;
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Sum<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total3_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                            [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               if (from_memory) prefetch_page(&y[m * N + n]);
-                              const auto x_2 = load_once(&x[m * N + n], active);
-                              const auto y_2 = load_once(&y[m * N + n], active);
-                              total4_lanes += keep(active, x_2 * y_2, 0.0f);
-                              total5_lanes += keep(active, x_2 * x_2, 0.0f);
-                              total6_lanes += keep(active, y_2 * y_2, 0.0f);
+                              const auto x_ = load_once(&x[m * N + n], active);
+                              const auto y_ = load_once(&y[m * N + n], active);
+                              total_lanes += keep(active, x_ * y_, 0.0f);
+                              total2_lanes += keep(active, x_ * x_, 0.0f);
+                              total3_lanes += keep(active, y_ * y_, 0.0f);
                             });
-        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-        total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
-        total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
-      similarity[m] = total4 / maximum(std::sqrt(total5) * std::sqrt(total6), 1e-08f);
+      similarity[m] = total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f);
     }
   }
 }
@@ -933,29 +933,29 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        double total7 = 0.0;
-        double total8 = 0.0;
-        double total9 = 0.0;
+        double total = 0.0;
+        double total2 = 0.0;
+        double total3 = 0.0;
         const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total7_lanes = 0.0;
-          Sum<double, kLanes64> total8_lanes = 0.0;
-          Sum<double, kLanes64> total9_lanes = 0.0;
+          Sum<double, kLanes64> total_lanes = 0.0;
+          Sum<double, kLanes64> total2_lanes = 0.0;
+          Sum<double, kLanes64> total3_lanes = 0.0;
           for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total7_lanes, &total8_lanes, &total9_lanes](int64_t n, auto active) {
+                              [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
                                 const auto x_ = load_once(&x[m * N + n], active);
                                 const auto y_ = load_once(&y[m * N + n], active);
-                                total7_lanes += keep(active, x_ * y_, 0.0);
-                                total8_lanes += keep(active, x_ * x_, 0.0);
-                                total9_lanes += keep(active, y_ * y_, 0.0);
+                                total_lanes += keep(active, x_ * y_, 0.0);
+                                total2_lanes += keep(active, x_ * x_, 0.0);
+                                total3_lanes += keep(active, y_ * y_, 0.0);
                               });
-          total7 += across(total7_lanes, [](auto a, auto b) { return a + b; });
-          total8 += across(total8_lanes, [](auto a, auto b) { return a + b; });
-          total9 += across(total9_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * M + m] = total7;
-        total_part2[n_share * M + m] = total8;
-        total_part3[n_share * M + m] = total9;
+        total_part[n_share * M + m] = total;
+        total_part2[n_share * M + m] = total2;
+        total_part3[n_share * M + m] = total3;
       }
     }
     const bool around_caches = M * 8 >= kBeyondCaches;
@@ -982,28 +982,28 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
     OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 16 >= kBeyondCaches;
-      double total4 = 0.0;
-      double total5 = 0.0;
-      double total6 = 0.0;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
-        Sum<double, kLanes64> total4_lanes = 0.0;
-        Sum<double, kLanes64> total5_lanes = 0.0;
-        Sum<double, kLanes64> total6_lanes = 0.0;
-        for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, N),
-                            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+      double total = 0.0;
+      double total2 = 0.0;
+      double total3 = 0.0;
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Sum<double, kLanes64> total_lanes = 0.0;
+        Sum<double, kLanes64> total2_lanes = 0.0;
+        Sum<double, kLanes64> total3_lanes = 0.0;
+        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N),
+                            [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               if (from_memory) prefetch_page(&y[m * N + n]);
-                              const auto x_2 = load_once(&x[m * N + n], active);
-                              const auto y_2 = load_once(&y[m * N + n], active);
-                              total4_lanes += keep(active, x_2 * y_2, 0.0);
-                              total5_lanes += keep(active, x_2 * x_2, 0.0);
-                              total6_lanes += keep(active, y_2 * y_2, 0.0);
+                              const auto x_ = load_once(&x[m * N + n], active);
+                              const auto y_ = load_once(&y[m * N + n], active);
+                              total_lanes += keep(active, x_ * y_, 0.0);
+                              total2_lanes += keep(active, x_ * x_, 0.0);
+                              total3_lanes += keep(active, y_ * y_, 0.0);
                             });
-        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-        total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
-        total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
-      similarity[m] = total4 / maximum(std::sqrt(total5) * std::sqrt(total6), 1e-08);
+      similarity[m] = total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08);
     }
   }
 }
@@ -1063,29 +1063,29 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total7 = 0.0f;
-        float total8 = 0.0f;
-        float total9 = 0.0f;
+        float total = 0.0f;
+        float total2 = 0.0f;
+        float total3 = 0.0f;
         const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total7_lanes = 0.0f;
-          Sum<float, kLanes32> total8_lanes = 0.0f;
-          Sum<float, kLanes32> total9_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total7_lanes, &total8_lanes, &total9_lanes](int64_t n, auto active) {
+                              [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
                                 const auto x_ = from_bf16(load(&x[m * N + n], active));
                                 const auto y_ = from_bf16(load(&y[m * N + n], active));
-                                total7_lanes += keep(active, x_ * y_, 0.0f);
-                                total8_lanes += keep(active, x_ * x_, 0.0f);
-                                total9_lanes += keep(active, y_ * y_, 0.0f);
+                                total_lanes += keep(active, x_ * y_, 0.0f);
+                                total2_lanes += keep(active, x_ * x_, 0.0f);
+                                total3_lanes += keep(active, y_ * y_, 0.0f);
                               });
-          total7 += across(total7_lanes, [](auto a, auto b) { return a + b; });
-          total8 += across(total8_lanes, [](auto a, auto b) { return a + b; });
-          total9 += across(total9_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * M + m] = total7;
-        total_part2[n_share * M + m] = total8;
-        total_part3[n_share * M + m] = total9;
+        total_part[n_share * M + m] = total;
+        total_part2[n_share * M + m] = total2;
+        total_part3[n_share * M + m] = total3;
       }
     }
     const bool around_caches = M * 2 >= kBeyondCaches;
@@ -1112,28 +1112,28 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
     OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 4 >= kBeyondCaches;
-      float total4 = 0.0f;
-      float total5 = 0.0f;
-      float total6 = 0.0f;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
-        Sum<float, kLanes32> total4_lanes = 0.0f;
-        Sum<float, kLanes32> total5_lanes = 0.0f;
-        Sum<float, kLanes32> total6_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N),
-                            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+      float total = 0.0f;
+      float total2 = 0.0f;
+      float total3 = 0.0f;
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Sum<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total3_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                            [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               if (from_memory) prefetch_page(&y[m * N + n]);
-                              const auto x_2 = from_bf16(load(&x[m * N + n], active));
-                              const auto y_2 = from_bf16(load(&y[m * N + n], active));
-                              total4_lanes += keep(active, x_2 * y_2, 0.0f);
-                              total5_lanes += keep(active, x_2 * x_2, 0.0f);
-                              total6_lanes += keep(active, y_2 * y_2, 0.0f);
+                              const auto x_ = from_bf16(load(&x[m * N + n], active));
+                              const auto y_ = from_bf16(load(&y[m * N + n], active));
+                              total_lanes += keep(active, x_ * y_, 0.0f);
+                              total2_lanes += keep(active, x_ * x_, 0.0f);
+                              total3_lanes += keep(active, y_ * y_, 0.0f);
                             });
-        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-        total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
-        total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
-      similarity[m] = to_bf16(total4 / maximum(std::sqrt(total5) * std::sqrt(total6), 1e-08f));
+      similarity[m] = to_bf16(total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f));
     }
   }
 }
@@ -1193,29 +1193,29 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total7 = 0.0f;
-        float total8 = 0.0f;
-        float total9 = 0.0f;
+        float total = 0.0f;
+        float total2 = 0.0f;
+        float total3 = 0.0f;
         const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total7_lanes = 0.0f;
-          Sum<float, kLanes32> total8_lanes = 0.0f;
-          Sum<float, kLanes32> total9_lanes = 0.0f;
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          Sum<float, kLanes32> total3_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total7_lanes, &total8_lanes, &total9_lanes](int64_t n, auto active) {
+                              [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
                                 const auto x_ = from_f16(load(&x[m * N + n], active));
                                 const auto y_ = from_f16(load(&y[m * N + n], active));
-                                total7_lanes += keep(active, x_ * y_, 0.0f);
-                                total8_lanes += keep(active, x_ * x_, 0.0f);
-                                total9_lanes += keep(active, y_ * y_, 0.0f);
+                                total_lanes += keep(active, x_ * y_, 0.0f);
+                                total2_lanes += keep(active, x_ * x_, 0.0f);
+                                total3_lanes += keep(active, y_ * y_, 0.0f);
                               });
-          total7 += across(total7_lanes, [](auto a, auto b) { return a + b; });
-          total8 += across(total8_lanes, [](auto a, auto b) { return a + b; });
-          total9 += across(total9_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * M + m] = total7;
-        total_part2[n_share * M + m] = total8;
-        total_part3[n_share * M + m] = total9;
+        total_part[n_share * M + m] = total;
+        total_part2[n_share * M + m] = total2;
+        total_part3[n_share * M + m] = total3;
       }
     }
     const bool around_caches = M * 2 >= kBeyondCaches;
@@ -1242,28 +1242,28 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
     OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 4 >= kBeyondCaches;
-      float total4 = 0.0f;
-      float total5 = 0.0f;
-      float total6 = 0.0f;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
-        Sum<float, kLanes32> total4_lanes = 0.0f;
-        Sum<float, kLanes32> total5_lanes = 0.0f;
-        Sum<float, kLanes32> total6_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N),
-                            [=, &total4_lanes, &total5_lanes, &total6_lanes](int64_t n, auto active) {
+      float total = 0.0f;
+      float total2 = 0.0f;
+      float total3 = 0.0f;
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Sum<float, kLanes32> total_lanes = 0.0f;
+        Sum<float, kLanes32> total2_lanes = 0.0f;
+        Sum<float, kLanes32> total3_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                            [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
                               if (from_memory) prefetch_page(&x[m * N + n]);
                               if (from_memory) prefetch_page(&y[m * N + n]);
-                              const auto x_2 = from_f16(load(&x[m * N + n], active));
-                              const auto y_2 = from_f16(load(&y[m * N + n], active));
-                              total4_lanes += keep(active, x_2 * y_2, 0.0f);
-                              total5_lanes += keep(active, x_2 * x_2, 0.0f);
-                              total6_lanes += keep(active, y_2 * y_2, 0.0f);
+                              const auto x_ = from_f16(load(&x[m * N + n], active));
+                              const auto y_ = from_f16(load(&y[m * N + n], active));
+                              total_lanes += keep(active, x_ * y_, 0.0f);
+                              total2_lanes += keep(active, x_ * x_, 0.0f);
+                              total3_lanes += keep(active, y_ * y_, 0.0f);
                             });
-        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-        total5 += across(total5_lanes, [](auto a, auto b) { return a + b; });
-        total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
-      similarity[m] = to_f16(total4 / maximum(std::sqrt(total5) * std::sqrt(total6), 1e-08f));
+      similarity[m] = to_f16(total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f));
     }
   }
 }

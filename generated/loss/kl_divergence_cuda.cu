@@ -226,14 +226,14 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 struct KlDivergenceF32F32Workspace {
   int64_t total_parts;
   int64_t total_tickets;
-  int64_t total2_parts;
+  int64_t total_parts2;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit KlDivergenceF32F32Workspace(int64_t B, int64_t V) {
     total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 4);
     total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total2_parts = reserve(bytes, 1024, 4);
+    total_parts2 = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -281,33 +281,33 @@ __global__ void __launch_bounds__(512)
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    kl_divergence_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total2_parts,
+    kl_divergence_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
                                        uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2_own = 0.0f;
+  float total_own = 0.0f;
   for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (i < remaining) {
-        total2_own += loss_pack[i];
+        total_own += loss_pack[i];
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
+  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2_part;
+    total_parts2[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  float total2_own2 = 0.0f;
+  float total_own2 = 0.0f;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total2_own2 = total2_own2 + total2_parts[part];
+    total_own2 = total_own2 + total_parts2[part];
   }
-  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
+  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -343,7 +343,7 @@ cudaError_t kl_divergence_f32_f32(const float* prediction, const float* target, 
     if (const cudaError_t error = launch(wide ? kl_divergence_f32_f32_part2_kernel<true, Index>
                                               : kl_divergence_f32_f32_part2_kernel<false, Index>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total2_parts),
+                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -355,14 +355,14 @@ cudaError_t kl_divergence_f32_f32(const float* prediction, const float* target, 
 struct KlDivergenceF64F64Workspace {
   int64_t total_parts;
   int64_t total_tickets;
-  int64_t total2_parts;
+  int64_t total_parts2;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit KlDivergenceF64F64Workspace(int64_t B, int64_t V) {
     total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 8);
     total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total2_parts = reserve(bytes, 1024, 8);
+    total_parts2 = reserve(bytes, 1024, 8);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -410,34 +410,34 @@ __global__ void __launch_bounds__(512, 1)
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
-    kl_divergence_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total2_parts,
+    kl_divergence_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total_parts2,
                                        uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  double total2_own = 0.0;
+  double total_own = 0.0;
   for (Index b_first = first + Index(threadIdx.x) * 2; b_first < last; b_first += Index(blockDim.x) * 2) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<2, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       if (i < remaining) {
-        total2_own += loss_pack[i];
+        total_own += loss_pack[i];
       }
     }
   }
-  const double total2_part =
-      block_fold(total2_own, [](double one, double other) { return double(one + other); });
+  const double total_part =
+      block_fold(total_own, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2_part;
+    total_parts2[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  double total2_own2 = 0.0;
+  double total_own2 = 0.0;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total2_own2 = total2_own2 + total2_parts[part];
+    total_own2 = total_own2 + total_parts2[part];
   }
-  const double total2 = block_fold(total2_own2, [](double one, double other) { return double(one + other); });
+  const double total = block_fold(total_own2, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2 / double(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / double(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -474,7 +474,7 @@ cudaError_t kl_divergence_f64_f64(const double* prediction, const double* target
     if (const cudaError_t error = launch(wide ? kl_divergence_f64_f64_part2_kernel<true, Index>
                                               : kl_divergence_f64_f64_part2_kernel<false, Index>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<double*>(workspace + space.total2_parts),
+                                         B, reinterpret_cast<double*>(workspace + space.total_parts2),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -486,14 +486,14 @@ cudaError_t kl_divergence_f64_f64(const double* prediction, const double* target
 struct KlDivergenceBf16F32Workspace {
   int64_t total_parts;
   int64_t total_tickets;
-  int64_t total2_parts;
+  int64_t total_parts2;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit KlDivergenceBf16F32Workspace(int64_t B, int64_t V) {
     total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 4);
     total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total2_parts = reserve(bytes, 1024, 4);
+    total_parts2 = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -542,33 +542,33 @@ __global__ void __launch_bounds__(512)
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    kl_divergence_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total2_parts,
+    kl_divergence_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
                                         uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2_own = 0.0f;
+  float total_own = 0.0f;
   for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (i < remaining) {
-        total2_own += loss_pack[i];
+        total_own += loss_pack[i];
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
+  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2_part;
+    total_parts2[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  float total2_own2 = 0.0f;
+  float total_own2 = 0.0f;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total2_own2 = total2_own2 + total2_parts[part];
+    total_own2 = total_own2 + total_parts2[part];
   }
-  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
+  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -605,7 +605,7 @@ cudaError_t kl_divergence_bf16_f32(const uint16_t* prediction, const uint16_t* t
     if (const cudaError_t error = launch(wide ? kl_divergence_bf16_f32_part2_kernel<true, Index>
                                               : kl_divergence_bf16_f32_part2_kernel<false, Index>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total2_parts),
+                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -617,14 +617,14 @@ cudaError_t kl_divergence_bf16_f32(const uint16_t* prediction, const uint16_t* t
 struct KlDivergenceF16F32Workspace {
   int64_t total_parts;
   int64_t total_tickets;
-  int64_t total2_parts;
+  int64_t total_parts2;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit KlDivergenceF16F32Workspace(int64_t B, int64_t V) {
     total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 4);
     total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total2_parts = reserve(bytes, 1024, 4);
+    total_parts2 = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -673,33 +673,33 @@ __global__ void __launch_bounds__(512)
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    kl_divergence_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total2_parts,
+    kl_divergence_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
                                        uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2_own = 0.0f;
+  float total_own = 0.0f;
   for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (i < remaining) {
-        total2_own += loss_pack[i];
+        total_own += loss_pack[i];
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
+  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2_part;
+    total_parts2[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  float total2_own2 = 0.0f;
+  float total_own2 = 0.0f;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total2_own2 = total2_own2 + total2_parts[part];
+    total_own2 = total_own2 + total_parts2[part];
   }
-  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
+  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -736,7 +736,7 @@ cudaError_t kl_divergence_f16_f32(const uint16_t* prediction, const uint16_t* ta
     if (const cudaError_t error = launch(wide ? kl_divergence_f16_f32_part2_kernel<true, Index>
                                               : kl_divergence_f16_f32_part2_kernel<false, Index>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total2_parts),
+                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;

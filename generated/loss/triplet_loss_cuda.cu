@@ -227,7 +227,7 @@ struct TripletLossF32F32Workspace {
   int64_t total_parts;
   int64_t total2_parts;
   int64_t total_tickets;
-  int64_t total3_parts;
+  int64_t total_parts2;
   int64_t ticket;
   int64_t bytes = 0;
 
@@ -235,7 +235,7 @@ struct TripletLossF32F32Workspace {
     total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
     total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
     total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
-    total3_parts = reserve(bytes, 1024, 4);
+    total_parts2 = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -297,33 +297,33 @@ __global__ void __launch_bounds__(512)
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    triplet_loss_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total3_parts,
+    triplet_loss_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
                                       uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total3_own = 0.0f;
+  float total_own = 0.0f;
   for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (i < remaining) {
-        total3_own += loss_pack[i];
+        total_own += loss_pack[i];
       }
     }
   }
-  const float total3_part = block_fold(total3_own, [](float one, float other) { return float(one + other); });
+  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3_part;
+    total_parts2[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  float total3_own2 = 0.0f;
+  float total_own2 = 0.0f;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total3_own2 = total3_own2 + total3_parts[part];
+    total_own2 = total_own2 + total_parts2[part];
   }
-  const float total3 = block_fold(total3_own2, [](float one, float other) { return float(one + other); });
+  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total3 / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -361,7 +361,7 @@ cudaError_t triplet_loss_f32_f32(const float* anchor, const float* positive, con
     if (const cudaError_t error = launch(wide ? triplet_loss_f32_f32_part2_kernel<true, Index>
                                               : triplet_loss_f32_f32_part2_kernel<false, Index>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total3_parts),
+                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -374,7 +374,7 @@ struct TripletLossF64F64Workspace {
   int64_t total_parts;
   int64_t total2_parts;
   int64_t total_tickets;
-  int64_t total3_parts;
+  int64_t total_parts2;
   int64_t ticket;
   int64_t bytes = 0;
 
@@ -382,7 +382,7 @@ struct TripletLossF64F64Workspace {
     total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 8);
     total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 8);
     total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
-    total3_parts = reserve(bytes, 1024, 8);
+    total_parts2 = reserve(bytes, 1024, 8);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -445,34 +445,34 @@ __global__ void __launch_bounds__(512, 1)
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
-    triplet_loss_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total3_parts,
+    triplet_loss_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total_parts2,
                                       uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  double total3_own = 0.0;
+  double total_own = 0.0;
   for (Index b_first = first + Index(threadIdx.x) * 2; b_first < last; b_first += Index(blockDim.x) * 2) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<2, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       if (i < remaining) {
-        total3_own += loss_pack[i];
+        total_own += loss_pack[i];
       }
     }
   }
-  const double total3_part =
-      block_fold(total3_own, [](double one, double other) { return double(one + other); });
+  const double total_part =
+      block_fold(total_own, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3_part;
+    total_parts2[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  double total3_own2 = 0.0;
+  double total_own2 = 0.0;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total3_own2 = total3_own2 + total3_parts[part];
+    total_own2 = total_own2 + total_parts2[part];
   }
-  const double total3 = block_fold(total3_own2, [](double one, double other) { return double(one + other); });
+  const double total = block_fold(total_own2, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total3 / double(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / double(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -510,7 +510,7 @@ cudaError_t triplet_loss_f64_f64(const double* anchor, const double* positive, c
     if (const cudaError_t error = launch(wide ? triplet_loss_f64_f64_part2_kernel<true, Index>
                                               : triplet_loss_f64_f64_part2_kernel<false, Index>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<double*>(workspace + space.total3_parts),
+                                         B, reinterpret_cast<double*>(workspace + space.total_parts2),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -523,7 +523,7 @@ struct TripletLossBf16F32Workspace {
   int64_t total_parts;
   int64_t total2_parts;
   int64_t total_tickets;
-  int64_t total3_parts;
+  int64_t total_parts2;
   int64_t ticket;
   int64_t bytes = 0;
 
@@ -531,7 +531,7 @@ struct TripletLossBf16F32Workspace {
     total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
     total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
     total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
-    total3_parts = reserve(bytes, 1024, 4);
+    total_parts2 = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -594,33 +594,33 @@ __global__ void __launch_bounds__(512)
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    triplet_loss_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total3_parts,
+    triplet_loss_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
                                        uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total3_own = 0.0f;
+  float total_own = 0.0f;
   for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (i < remaining) {
-        total3_own += loss_pack[i];
+        total_own += loss_pack[i];
       }
     }
   }
-  const float total3_part = block_fold(total3_own, [](float one, float other) { return float(one + other); });
+  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3_part;
+    total_parts2[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  float total3_own2 = 0.0f;
+  float total_own2 = 0.0f;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total3_own2 = total3_own2 + total3_parts[part];
+    total_own2 = total_own2 + total_parts2[part];
   }
-  const float total3 = block_fold(total3_own2, [](float one, float other) { return float(one + other); });
+  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total3 / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -658,7 +658,7 @@ cudaError_t triplet_loss_bf16_f32(const uint16_t* anchor, const uint16_t* positi
     if (const cudaError_t error = launch(wide ? triplet_loss_bf16_f32_part2_kernel<true, Index>
                                               : triplet_loss_bf16_f32_part2_kernel<false, Index>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total3_parts),
+                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -671,7 +671,7 @@ struct TripletLossF16F32Workspace {
   int64_t total_parts;
   int64_t total2_parts;
   int64_t total_tickets;
-  int64_t total3_parts;
+  int64_t total_parts2;
   int64_t ticket;
   int64_t bytes = 0;
 
@@ -679,7 +679,7 @@ struct TripletLossF16F32Workspace {
     total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
     total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
     total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
-    total3_parts = reserve(bytes, 1024, 4);
+    total_parts2 = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -742,33 +742,33 @@ __global__ void __launch_bounds__(512)
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    triplet_loss_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total3_parts,
+    triplet_loss_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
                                       uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total3_own = 0.0f;
+  float total_own = 0.0f;
   for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (i < remaining) {
-        total3_own += loss_pack[i];
+        total_own += loss_pack[i];
       }
     }
   }
-  const float total3_part = block_fold(total3_own, [](float one, float other) { return float(one + other); });
+  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3_part;
+    total_parts2[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  float total3_own2 = 0.0f;
+  float total_own2 = 0.0f;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total3_own2 = total3_own2 + total3_parts[part];
+    total_own2 = total_own2 + total_parts2[part];
   }
-  const float total3 = block_fold(total3_own2, [](float one, float other) { return float(one + other); });
+  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total3 / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -806,7 +806,7 @@ cudaError_t triplet_loss_f16_f32(const uint16_t* anchor, const uint16_t* positiv
     if (const cudaError_t error = launch(wide ? triplet_loss_f16_f32_part2_kernel<true, Index>
                                               : triplet_loss_f16_f32_part2_kernel<false, Index>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total3_parts),
+                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;

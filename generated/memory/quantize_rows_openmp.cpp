@@ -860,46 +860,46 @@ void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float greatest2 = -INFINITY;
+        float greatest = -INFINITY;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> greatest2_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest2_lanes](int64_t n, auto active) {
-          greatest2_lanes =
-              maximum(greatest2_lanes, keep(active, absolute(load(&x[m * N + n], active)), -INFINITY));
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes =
+              maximum(greatest_lanes, keep(active, absolute(load(&x[m * N + n], active)), -INFINITY));
         });
-        greatest2 = maximum(greatest2, across(greatest2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * M + m] = greatest2;
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * M + m] = greatest;
       }
     }
     for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> greatest3 = -INFINITY;
+      Lanes<float, kLanes32> greatest = -INFINITY;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m], active));
+        greatest = maximum(greatest, load(&greatest_part[n_share * M + m], active));
       }
-      store(&scale_here2[m], active, quotient(maximum(greatest3, 0.0f), 127.0f));
+      store(&scale_here2[m], active, quotient(maximum(greatest, 0.0f), 127.0f));
       store(&scale[m], active, load(&scale_here2[m], active));
     });
-    const bool around_caches2 = M * N >= kBeyondCaches;
+    const bool around_caches = M * N >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          const float scale_here3 = scale_here2[m];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const float scale_here = scale_here2[m];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &q[m * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &q[m * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&q[m * N + n], active,
-                             saturate<int8_t>(scale_here3 > 0.0f
-                                                  ? round(quotient(load(&x[m * N + n], active), scale_here3))
+                             saturate<int8_t>(scale_here > 0.0f
+                                                  ? round(quotient(load(&x[m * N + n], active), scale_here))
                                                   : Lanes<float, kLanes32>(0.0f)),
-                             around_caches2);
+                             around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -981,47 +981,47 @@ void quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, i
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float greatest2 = -INFINITY;
+        float greatest = -INFINITY;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> greatest2_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest2_lanes](int64_t n, auto active) {
-          greatest2_lanes = maximum(
-              greatest2_lanes, keep(active, absolute(from_bf16(load(&x[m * N + n], active))), -INFINITY));
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(greatest_lanes,
+                                   keep(active, absolute(from_bf16(load(&x[m * N + n], active))), -INFINITY));
         });
-        greatest2 = maximum(greatest2, across(greatest2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * M + m] = greatest2;
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * M + m] = greatest;
       }
     }
     for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> greatest3 = -INFINITY;
+      Lanes<float, kLanes32> greatest = -INFINITY;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m], active));
+        greatest = maximum(greatest, load(&greatest_part[n_share * M + m], active));
       }
-      store(&scale_here2[m], active, quotient(maximum(greatest3, 0.0f), 127.0f));
+      store(&scale_here2[m], active, quotient(maximum(greatest, 0.0f), 127.0f));
       store(&scale[m], active, load(&scale_here2[m], active));
     });
-    const bool around_caches2 = M * N >= kBeyondCaches;
+    const bool around_caches = M * N >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          const float scale_here3 = scale_here2[m];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const float scale_here = scale_here2[m];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &q[m * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
-                store_around(&q[m * N + n], active,
-                             saturate<int8_t>(
-                                 scale_here3 > 0.0f
-                                     ? round(quotient(from_bf16(load(&x[m * N + n], active)), scale_here3))
-                                     : Lanes<float, kLanes32>(0.0f)),
-                             around_caches2);
+              around_caches, &q[m * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+                store_around(
+                    &q[m * N + n], active,
+                    saturate<int8_t>(scale_here > 0.0f
+                                         ? round(quotient(from_bf16(load(&x[m * N + n], active)), scale_here))
+                                         : Lanes<float, kLanes32>(0.0f)),
+                    around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1103,47 +1103,47 @@ void quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, in
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float greatest2 = -INFINITY;
+        float greatest = -INFINITY;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> greatest2_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest2_lanes](int64_t n, auto active) {
-          greatest2_lanes = maximum(greatest2_lanes,
-                                    keep(active, absolute(from_f16(load(&x[m * N + n], active))), -INFINITY));
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(greatest_lanes,
+                                   keep(active, absolute(from_f16(load(&x[m * N + n], active))), -INFINITY));
         });
-        greatest2 = maximum(greatest2, across(greatest2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * M + m] = greatest2;
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * M + m] = greatest;
       }
     }
     for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> greatest3 = -INFINITY;
+      Lanes<float, kLanes32> greatest = -INFINITY;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest3 = maximum(greatest3, load(&greatest_part[n_share * M + m], active));
+        greatest = maximum(greatest, load(&greatest_part[n_share * M + m], active));
       }
-      store(&scale_here2[m], active, quotient(maximum(greatest3, 0.0f), 127.0f));
+      store(&scale_here2[m], active, quotient(maximum(greatest, 0.0f), 127.0f));
       store(&scale[m], active, load(&scale_here2[m], active));
     });
-    const bool around_caches2 = M * N >= kBeyondCaches;
+    const bool around_caches = M * N >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          const float scale_here3 = scale_here2[m];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const float scale_here = scale_here2[m];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &q[m * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &q[m * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(
                     &q[m * N + n], active,
-                    saturate<int8_t>(scale_here3 > 0.0f
-                                         ? round(quotient(from_f16(load(&x[m * N + n], active)), scale_here3))
+                    saturate<int8_t>(scale_here > 0.0f
+                                         ? round(quotient(from_f16(load(&x[m * N + n], active)), scale_here))
                                          : Lanes<float, kLanes32>(0.0f)),
-                    around_caches2);
+                    around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }

@@ -455,8 +455,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<float, 4> y_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float d_ = x_pack[i] - m;
-        y_pack[i] = d_ * rsqrtf(v + 1e-05f) * gamma[c] + beta[c];
+        const float d = x_pack[i] - m;
+        y_pack[i] = d * rsqrtf(v + 1e-05f) * gamma[c] + beta[c];
       }
       store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
     }
@@ -571,8 +571,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<double, 2> y_pack;
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const double d_ = x_pack[i] - m;
-        y_pack[i] = d_ * rsqrt(v + 1e-05) * gamma[c] + beta[c];
+        const double d = x_pack[i] - m;
+        y_pack[i] = d * rsqrt(v + 1e-05) * gamma[c] + beta[c];
       }
       store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
     }
@@ -687,8 +687,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<uint16_t, 8> y_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float d_ = from_bf16(x_pack[i]) - m;
-        y_pack[i] = to_bf16(d_ * rsqrtf(v + 1e-05f) * gamma[c] + beta[c]);
+        const float d = from_bf16(x_pack[i]) - m;
+        y_pack[i] = to_bf16(d * rsqrtf(v + 1e-05f) * gamma[c] + beta[c]);
       }
       store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
     }

@@ -509,8 +509,8 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
       const float root = rsqrt(v + 1e-05f);
       for (int64_t b = 0; b < B; ++b) {
         for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-          const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - m;
-          store_around(&y[(b * C + c) * (H * W) + hw], active, d_ * root * gamma[c] + beta[c], around_caches);
+          const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - m;
+          store_around(&y[(b * C + c) * (H * W) + hw], active, d * root * gamma[c] + beta[c], around_caches);
         });
       }
     }
@@ -563,8 +563,8 @@ void batch_norm_f64(double momentum, const double* x, const double* gamma, const
       const double root = rsqrt(v + 1e-05);
       for (int64_t b = 0; b < B; ++b) {
         for_lines<kLanes64>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-          const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - m;
-          store_around(&y[(b * C + c) * (H * W) + hw], active, d_ * root * gamma[c] + beta[c], around_caches);
+          const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - m;
+          store_around(&y[(b * C + c) * (H * W) + hw], active, d * root * gamma[c] + beta[c], around_caches);
         });
       }
     }
@@ -617,8 +617,8 @@ void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, cons
       const float root = rsqrt(v + 1e-05f);
       for (int64_t b = 0; b < B; ++b) {
         for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-          const auto d_ = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
-          store_around(&y[(b * C + c) * (H * W) + hw], active, to_bf16(d_ * root * gamma[c] + beta[c]),
+          const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
+          store_around(&y[(b * C + c) * (H * W) + hw], active, to_bf16(d * root * gamma[c] + beta[c]),
                        around_caches);
         });
       }

@@ -438,8 +438,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<float, 4> y_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float d_ = x_pack[i] - total / float(int64_t(C) * int64_t(H * W));
-        y_pack[i] = d_ * rsqrtf(total2 / float(int64_t(C) * int64_t(H * W)) + 1e-05f) * gamma[g * C + c] +
+        const float d = x_pack[i] - total / float(int64_t(C) * int64_t(H * W));
+        y_pack[i] = d * rsqrtf(total2 / float(int64_t(C) * int64_t(H * W)) + 1e-05f) * gamma[g * C + c] +
                     beta[g * C + c];
       }
       store_pack<kWide>(&y[((b * G + g) * C + c) * (H * W) + hw_first], y_pack, remaining);
@@ -536,8 +536,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<double, 2> y_pack;
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const double d_ = x_pack[i] - total / double(int64_t(C) * int64_t(H * W));
-        y_pack[i] = d_ * rsqrt(total2 / double(int64_t(C) * int64_t(H * W)) + 1e-05) * gamma[g * C + c] +
+        const double d = x_pack[i] - total / double(int64_t(C) * int64_t(H * W));
+        y_pack[i] = d * rsqrt(total2 / double(int64_t(C) * int64_t(H * W)) + 1e-05) * gamma[g * C + c] +
                     beta[g * C + c];
       }
       store_pack<kWide>(&y[((b * G + g) * C + c) * (H * W) + hw_first], y_pack, remaining);
@@ -634,9 +634,9 @@ __global__ void __launch_bounds__(512, 1)
       Pack<uint16_t, 8> y_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float d_ = from_bf16(x_pack[i]) - total / float(int64_t(C) * int64_t(H * W));
+        const float d = from_bf16(x_pack[i]) - total / float(int64_t(C) * int64_t(H * W));
         y_pack[i] =
-            to_bf16(d_ * rsqrtf(total2 / float(int64_t(C) * int64_t(H * W)) + 1e-05f) * gamma[g * C + c] +
+            to_bf16(d * rsqrtf(total2 / float(int64_t(C) * int64_t(H * W)) + 1e-05f) * gamma[g * C + c] +
                     beta[g * C + c]);
       }
       store_pack<kWide>(&y[((b * G + g) * C + c) * (H * W) + hw_first], y_pack, remaining);

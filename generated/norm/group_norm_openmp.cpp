@@ -503,8 +503,8 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 struct GroupNormF32Workspace {
   int64_t total3;
   int64_t total4;
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -513,8 +513,8 @@ struct GroupNormF32Workspace {
         larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
     total3 = reserve(bytes, B * G, 4);
     total4 = reserve(bytes, B * G, 4);
+    total_part2 = reserve(bytes, C_shares * B * G, 4);
     total_part3 = reserve(bytes, C_shares * B * G, 4);
-    total_part4 = reserve(bytes, C_shares * B * G, 4);
     seen_part = reserve(bytes, C_shares * B * G, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -527,8 +527,8 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
   const GroupNormF32Workspace space(B, G, C, H, W);
   float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
   float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (C * (H * W) <= 1048576) {
     const bool around_caches = B * G * C * (H * W) * 4 >= kBeyondCaches;
@@ -570,10 +570,10 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
           for (int64_t c = 0; c < C; ++c) {
             for_lines<kLanes32>(
                 around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                  const auto d_ =
+                  const auto d =
                       load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
                   store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                               d_ * root * gamma[g * C + c] + beta[g * C + c], around_caches);
+                               d * root * gamma[g * C + c] + beta[g * C + c], around_caches);
                 });
           }
         }
@@ -585,87 +585,86 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
     for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t g = 0; g < G; ++g) {
-          float total5 = 0.0f;
-          float seen2 = 0.0f;
-          float total6 = 0.0f;
+          float total = 0.0f;
+          float seen = 0.0f;
+          float total2 = 0.0f;
           const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
           for (int64_t c = c_begin; c < c_end; ++c) {
-            for (int64_t hw_first2 = 0; hw_first2 < H * W; hw_first2 += 4096) {
-              const int64_t hw_end2 = smaller(hw_first2 + 4096, H * W);
-              const float here2 = float(hw_end2 - hw_first2);
-              float total_part2 = 0.0f;
-              Sum<float, kLanes32> total_part2_lanes = 0.0f;
-              for_lanes<kLanes32>(hw_first2, hw_end2, [=, &total_part2_lanes](int64_t hw, auto active) {
-                total_part2_lanes +=
+            for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+              const int64_t hw_end = smaller(hw_first + 4096, H * W);
+              const float here = float(hw_end - hw_first);
+              float total_part = 0.0f;
+              Sum<float, kLanes32> total_part_lanes = 0.0f;
+              for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+                total_part_lanes +=
                     keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
               });
-              total_part2 += across(total_part2_lanes, [](auto one, auto other) { return one + other; });
-              const float mean2 = total_part2 / here2;
-              Sum<float, kLanes32> total6_lanes = 0.0f;
-              for_lanes<kLanes32>(hw_first2, hw_end2, [=, &total6_lanes](int64_t hw, auto active) {
-                const auto d_4 = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean2;
-                total6_lanes += keep(active, d_4 * d_4, 0.0f);
+              total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
+              const float mean = total_part / here;
+              Sum<float, kLanes32> total2_lanes = 0.0f;
+              for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+                const auto d = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean;
+                total2_lanes += keep(active, d * d, 0.0f);
               });
-              total6 += across(total6_lanes, [](auto one, auto other) { return one + other; });
-              if (seen2 > 0.0f) {
-                const float apart2 = mean2 - total5 / seen2;
-                total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+              total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+              if (seen > 0.0f) {
+                const float apart = mean - total / seen;
+                total2 += apart * apart * (seen * here / (seen + here));
               }
-              total5 += total_part2;
-              seen2 += here2;
+              total += total_part;
+              seen += here;
             }
           }
-          total_part3[(c_share * B + b) * G + g] = total5;
-          total_part4[(c_share * B + b) * G + g] = total6;
-          seen_part[(c_share * B + b) * G + g] = seen2;
+          total_part2[(c_share * B + b) * G + g] = total;
+          total_part3[(c_share * B + b) * G + g] = total2;
+          seen_part[(c_share * B + b) * G + g] = seen;
         }
       }
     }
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanes32>(0, G, [=](int64_t g, auto active) {
-        Lanes<float, kLanes32> total7 = 0.0f;
-        Lanes<float, kLanes32> seen3 = 0.0f;
-        Lanes<float, kLanes32> total8 = 0.0f;
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> seen = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          total7 += load(&total_part3[(c_share * B + b) * G + g], active);
-          seen3 += load(&seen_part[(c_share * B + b) * G + g], active);
+          total += load(&total_part2[(c_share * B + b) * G + g], active);
+          seen += load(&seen_part[(c_share * B + b) * G + g], active);
         }
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          const auto apart3 = load(&total_part3[(c_share * B + b) * G + g], active) /
-                                  load(&seen_part[(c_share * B + b) * G + g], active) -
-                              total7 / seen3;
-          total8 += (load(&total_part4[(c_share * B + b) * G + g], active) +
-                     apart3 * apart3 * load(&seen_part[(c_share * B + b) * G + g], active));
+          const auto apart = load(&total_part2[(c_share * B + b) * G + g], active) /
+                                 load(&seen_part[(c_share * B + b) * G + g], active) -
+                             total / seen;
+          total2 += (load(&total_part3[(c_share * B + b) * G + g], active) +
+                     apart * apart * load(&seen_part[(c_share * B + b) * G + g], active));
         }
-        store(&total3[b * G + g], active, total7);
-        store(&total4[b * G + g], active, total8);
+        store(&total3[b * G + g], active, total);
+        store(&total4[b * G + g], active, total2);
       });
     }
-    const bool around_caches2 = B * G * C * (H * W) * 4 >= kBeyondCaches;
+    const bool around_caches = B * G * C * (H * W) * 4 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t g = 0; g < G; ++g) {
-            const float total9 = total3[b * G + g];
-            const float total10 = total4[b * G + g];
-            const float root2 = rsqrt(total10 / float(C * (H * W)) + 1e-05f);
-            const int64_t c_begin2 = c_share * C / C_shares, c_end2 = (c_share + 1) * C / C_shares;
-            for (int64_t c = c_begin2; c < c_end2; ++c) {
-              for_lines<kLanes32>(around_caches2, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
-                                  [=](int64_t hw, auto active) {
-                                    const auto d_3 = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) -
-                                                     total9 / float(C * (H * W));
-                                    store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                                                 d_3 * root2 * gamma[g * C + c] + beta[g * C + c],
-                                                 around_caches2);
-                                  });
+            const float total = total3[b * G + g];
+            const float total2 = total4[b * G + g];
+            const float root = rsqrt(total2 / float(C * (H * W)) + 1e-05f);
+            const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
+            for (int64_t c = c_begin; c < c_end; ++c) {
+              for_lines<kLanes32>(
+                  around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+                    const auto d =
+                        load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
+                    store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
+                                 d * root * gamma[g * C + c] + beta[g * C + c], around_caches);
+                  });
             }
           }
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -674,8 +673,8 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
 struct GroupNormF64Workspace {
   int64_t total3;
   int64_t total4;
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -684,8 +683,8 @@ struct GroupNormF64Workspace {
         larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
     total3 = reserve(bytes, B * G, 8);
     total4 = reserve(bytes, B * G, 8);
+    total_part2 = reserve(bytes, C_shares * B * G, 8);
     total_part3 = reserve(bytes, C_shares * B * G, 8);
-    total_part4 = reserve(bytes, C_shares * B * G, 8);
     seen_part = reserve(bytes, C_shares * B * G, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -698,8 +697,8 @@ void group_norm_f64(const double* x, const double* gamma, const double* beta, do
   const GroupNormF64Workspace space(B, G, C, H, W);
   double* const total3 = reinterpret_cast<double*>(workspace + space.total3);
   double* const total4 = reinterpret_cast<double*>(workspace + space.total4);
+  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
   double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
-  double* const total_part4 = reinterpret_cast<double*>(workspace + space.total_part4);
   double* const seen_part = reinterpret_cast<double*>(workspace + space.seen_part);
   if (C * (H * W) <= 524288) {
     const bool around_caches = B * G * C * (H * W) * 8 >= kBeyondCaches;
@@ -740,10 +739,10 @@ void group_norm_f64(const double* x, const double* gamma, const double* beta, do
           for (int64_t c = 0; c < C; ++c) {
             for_lines<kLanes64>(
                 around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                  const auto d_ =
+                  const auto d =
                       load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / double(C * (H * W));
                   store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                               d_ * root * gamma[g * C + c] + beta[g * C + c], around_caches);
+                               d * root * gamma[g * C + c] + beta[g * C + c], around_caches);
                 });
           }
         }
@@ -755,87 +754,85 @@ void group_norm_f64(const double* x, const double* gamma, const double* beta, do
     for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t g = 0; g < G; ++g) {
-          double total5 = 0.0;
-          double seen2 = 0.0;
-          double total6 = 0.0;
+          double total = 0.0;
+          double seen = 0.0;
+          double total2 = 0.0;
           const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
           for (int64_t c = c_begin; c < c_end; ++c) {
-            for (int64_t hw_first2 = 0; hw_first2 < H * W; hw_first2 += 4096) {
-              const int64_t hw_end2 = smaller(hw_first2 + 4096, H * W);
-              const double here2 = double(hw_end2 - hw_first2);
-              double total_part2 = 0.0;
-              Sum<double, kLanes64> total_part2_lanes = 0.0;
-              for_lanes<kLanes64>(hw_first2, hw_end2, [=, &total_part2_lanes](int64_t hw, auto active) {
-                total_part2_lanes +=
-                    keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0);
+            for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+              const int64_t hw_end = smaller(hw_first + 4096, H * W);
+              const double here = double(hw_end - hw_first);
+              double total_part = 0.0;
+              Sum<double, kLanes64> total_part_lanes = 0.0;
+              for_lanes<kLanes64>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+                total_part_lanes += keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0);
               });
-              total_part2 += across(total_part2_lanes, [](auto one, auto other) { return one + other; });
-              const double mean2 = total_part2 / here2;
-              Sum<double, kLanes64> total6_lanes = 0.0;
-              for_lanes<kLanes64>(hw_first2, hw_end2, [=, &total6_lanes](int64_t hw, auto active) {
-                const auto d_4 = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean2;
-                total6_lanes += keep(active, d_4 * d_4, 0.0);
+              total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
+              const double mean = total_part / here;
+              Sum<double, kLanes64> total2_lanes = 0.0;
+              for_lanes<kLanes64>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+                const auto d = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean;
+                total2_lanes += keep(active, d * d, 0.0);
               });
-              total6 += across(total6_lanes, [](auto one, auto other) { return one + other; });
-              if (seen2 > 0.0) {
-                const double apart2 = mean2 - total5 / seen2;
-                total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+              total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+              if (seen > 0.0) {
+                const double apart = mean - total / seen;
+                total2 += apart * apart * (seen * here / (seen + here));
               }
-              total5 += total_part2;
-              seen2 += here2;
+              total += total_part;
+              seen += here;
             }
           }
-          total_part3[(c_share * B + b) * G + g] = total5;
-          total_part4[(c_share * B + b) * G + g] = total6;
-          seen_part[(c_share * B + b) * G + g] = seen2;
+          total_part2[(c_share * B + b) * G + g] = total;
+          total_part3[(c_share * B + b) * G + g] = total2;
+          seen_part[(c_share * B + b) * G + g] = seen;
         }
       }
     }
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanes64>(0, G, [=](int64_t g, auto active) {
-        Lanes<double, kLanes64> total7 = 0.0;
-        Lanes<double, kLanes64> seen3 = 0.0;
-        Lanes<double, kLanes64> total8 = 0.0;
+        Lanes<double, kLanes64> total = 0.0;
+        Lanes<double, kLanes64> seen = 0.0;
+        Lanes<double, kLanes64> total2 = 0.0;
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          total7 += load(&total_part3[(c_share * B + b) * G + g], active);
-          seen3 += load(&seen_part[(c_share * B + b) * G + g], active);
+          total += load(&total_part2[(c_share * B + b) * G + g], active);
+          seen += load(&seen_part[(c_share * B + b) * G + g], active);
         }
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          const auto apart3 = load(&total_part3[(c_share * B + b) * G + g], active) /
-                                  load(&seen_part[(c_share * B + b) * G + g], active) -
-                              total7 / seen3;
-          total8 += (load(&total_part4[(c_share * B + b) * G + g], active) +
-                     apart3 * apart3 * load(&seen_part[(c_share * B + b) * G + g], active));
+          const auto apart = load(&total_part2[(c_share * B + b) * G + g], active) /
+                                 load(&seen_part[(c_share * B + b) * G + g], active) -
+                             total / seen;
+          total2 += (load(&total_part3[(c_share * B + b) * G + g], active) +
+                     apart * apart * load(&seen_part[(c_share * B + b) * G + g], active));
         }
-        store(&total3[b * G + g], active, total7);
-        store(&total4[b * G + g], active, total8);
+        store(&total3[b * G + g], active, total);
+        store(&total4[b * G + g], active, total2);
       });
     }
-    const bool around_caches2 = B * G * C * (H * W) * 8 >= kBeyondCaches;
+    const bool around_caches = B * G * C * (H * W) * 8 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t g = 0; g < G; ++g) {
-            const double total9 = total3[b * G + g];
-            const double total10 = total4[b * G + g];
-            const double root2 = rsqrt(total10 / double(C * (H * W)) + 1e-05);
-            const int64_t c_begin2 = c_share * C / C_shares, c_end2 = (c_share + 1) * C / C_shares;
-            for (int64_t c = c_begin2; c < c_end2; ++c) {
-              for_lines<kLanes64>(around_caches2, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
-                                  [=](int64_t hw, auto active) {
-                                    const auto d_3 = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) -
-                                                     total9 / double(C * (H * W));
-                                    store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                                                 d_3 * root2 * gamma[g * C + c] + beta[g * C + c],
-                                                 around_caches2);
-                                  });
+            const double total = total3[b * G + g];
+            const double total2 = total4[b * G + g];
+            const double root = rsqrt(total2 / double(C * (H * W)) + 1e-05);
+            const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
+            for (int64_t c = c_begin; c < c_end; ++c) {
+              for_lines<kLanes64>(
+                  around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+                    const auto d =
+                        load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / double(C * (H * W));
+                    store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
+                                 d * root * gamma[g * C + c] + beta[g * C + c], around_caches);
+                  });
             }
           }
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -844,8 +841,8 @@ void group_norm_f64(const double* x, const double* gamma, const double* beta, do
 struct GroupNormBf16Workspace {
   int64_t total3;
   int64_t total4;
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -854,8 +851,8 @@ struct GroupNormBf16Workspace {
         larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
     total3 = reserve(bytes, B * G, 4);
     total4 = reserve(bytes, B * G, 4);
+    total_part2 = reserve(bytes, C_shares * B * G, 4);
     total_part3 = reserve(bytes, C_shares * B * G, 4);
-    total_part4 = reserve(bytes, C_shares * B * G, 4);
     seen_part = reserve(bytes, C_shares * B * G, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -868,8 +865,8 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
   const GroupNormBf16Workspace space(B, G, C, H, W);
   float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
   float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (C * (H * W) <= 2097152) {
     const bool around_caches = B * G * C * (H * W) * 2 >= kBeyondCaches;
@@ -911,10 +908,10 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
           for (int64_t c = 0; c < C; ++c) {
             for_lines<kLanes32>(
                 around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                  const auto d_ = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                                  total / float(C * (H * W));
+                  const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                                 total / float(C * (H * W));
                   store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                               to_bf16(d_ * root * gamma[g * C + c] + beta[g * C + c]), around_caches);
+                               to_bf16(d * root * gamma[g * C + c] + beta[g * C + c]), around_caches);
                 });
           }
         }
@@ -926,87 +923,86 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
     for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t g = 0; g < G; ++g) {
-          float total5 = 0.0f;
-          float seen2 = 0.0f;
-          float total6 = 0.0f;
+          float total = 0.0f;
+          float seen = 0.0f;
+          float total2 = 0.0f;
           const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
           for (int64_t c = c_begin; c < c_end; ++c) {
-            for (int64_t hw_first2 = 0; hw_first2 < H * W; hw_first2 += 4096) {
-              const int64_t hw_end2 = smaller(hw_first2 + 4096, H * W);
-              const float here2 = float(hw_end2 - hw_first2);
-              float total_part2 = 0.0f;
-              Sum<float, kLanes32> total_part2_lanes = 0.0f;
-              for_lanes<kLanes32>(hw_first2, hw_end2, [=, &total_part2_lanes](int64_t hw, auto active) {
-                total_part2_lanes +=
+            for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+              const int64_t hw_end = smaller(hw_first + 4096, H * W);
+              const float here = float(hw_end - hw_first);
+              float total_part = 0.0f;
+              Sum<float, kLanes32> total_part_lanes = 0.0f;
+              for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+                total_part_lanes +=
                     keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
               });
-              total_part2 += across(total_part2_lanes, [](auto one, auto other) { return one + other; });
-              const float mean2 = total_part2 / here2;
-              Sum<float, kLanes32> total6_lanes = 0.0f;
-              for_lanes<kLanes32>(hw_first2, hw_end2, [=, &total6_lanes](int64_t hw, auto active) {
-                const auto d_4 = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean2;
-                total6_lanes += keep(active, d_4 * d_4, 0.0f);
+              total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
+              const float mean = total_part / here;
+              Sum<float, kLanes32> total2_lanes = 0.0f;
+              for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+                const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
+                total2_lanes += keep(active, d * d, 0.0f);
               });
-              total6 += across(total6_lanes, [](auto one, auto other) { return one + other; });
-              if (seen2 > 0.0f) {
-                const float apart2 = mean2 - total5 / seen2;
-                total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+              total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+              if (seen > 0.0f) {
+                const float apart = mean - total / seen;
+                total2 += apart * apart * (seen * here / (seen + here));
               }
-              total5 += total_part2;
-              seen2 += here2;
+              total += total_part;
+              seen += here;
             }
           }
-          total_part3[(c_share * B + b) * G + g] = total5;
-          total_part4[(c_share * B + b) * G + g] = total6;
-          seen_part[(c_share * B + b) * G + g] = seen2;
+          total_part2[(c_share * B + b) * G + g] = total;
+          total_part3[(c_share * B + b) * G + g] = total2;
+          seen_part[(c_share * B + b) * G + g] = seen;
         }
       }
     }
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanes32>(0, G, [=](int64_t g, auto active) {
-        Lanes<float, kLanes32> total7 = 0.0f;
-        Lanes<float, kLanes32> seen3 = 0.0f;
-        Lanes<float, kLanes32> total8 = 0.0f;
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> seen = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          total7 += load(&total_part3[(c_share * B + b) * G + g], active);
-          seen3 += load(&seen_part[(c_share * B + b) * G + g], active);
+          total += load(&total_part2[(c_share * B + b) * G + g], active);
+          seen += load(&seen_part[(c_share * B + b) * G + g], active);
         }
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          const auto apart3 = load(&total_part3[(c_share * B + b) * G + g], active) /
-                                  load(&seen_part[(c_share * B + b) * G + g], active) -
-                              total7 / seen3;
-          total8 += (load(&total_part4[(c_share * B + b) * G + g], active) +
-                     apart3 * apart3 * load(&seen_part[(c_share * B + b) * G + g], active));
+          const auto apart = load(&total_part2[(c_share * B + b) * G + g], active) /
+                                 load(&seen_part[(c_share * B + b) * G + g], active) -
+                             total / seen;
+          total2 += (load(&total_part3[(c_share * B + b) * G + g], active) +
+                     apart * apart * load(&seen_part[(c_share * B + b) * G + g], active));
         }
-        store(&total3[b * G + g], active, total7);
-        store(&total4[b * G + g], active, total8);
+        store(&total3[b * G + g], active, total);
+        store(&total4[b * G + g], active, total2);
       });
     }
-    const bool around_caches2 = B * G * C * (H * W) * 2 >= kBeyondCaches;
+    const bool around_caches = B * G * C * (H * W) * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t g = 0; g < G; ++g) {
-            const float total9 = total3[b * G + g];
-            const float total10 = total4[b * G + g];
-            const float root2 = rsqrt(total10 / float(C * (H * W)) + 1e-05f);
-            const int64_t c_begin2 = c_share * C / C_shares, c_end2 = (c_share + 1) * C / C_shares;
-            for (int64_t c = c_begin2; c < c_end2; ++c) {
+            const float total = total3[b * G + g];
+            const float total2 = total4[b * G + g];
+            const float root = rsqrt(total2 / float(C * (H * W)) + 1e-05f);
+            const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
+            for (int64_t c = c_begin; c < c_end; ++c) {
               for_lines<kLanes32>(
-                  around_caches2, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
-                  [=](int64_t hw, auto active) {
-                    const auto d_3 = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                                     total9 / float(C * (H * W));
+                  around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+                    const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                                   total / float(C * (H * W));
                     store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                                 to_bf16(d_3 * root2 * gamma[g * C + c] + beta[g * C + c]), around_caches2);
+                                 to_bf16(d * root * gamma[g * C + c] + beta[g * C + c]), around_caches);
                   });
             }
           }
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }

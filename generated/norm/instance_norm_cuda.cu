@@ -426,9 +426,9 @@ __global__ void __launch_bounds__(512, 1)
       Pack<float, 4> y_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float d_ = x_pack[i] - total / float(int64_t(H * W));
+        const float d = x_pack[i] - total / float(int64_t(H * W));
         const float scaled =
-            d_ * rsqrtf(total2 / float(int64_t(H * W)) + 1e-05f) * (gamma != nullptr ? gamma[c] : 1.0f);
+            d * rsqrtf(total2 / float(int64_t(H * W)) + 1e-05f) * (gamma != nullptr ? gamma[c] : 1.0f);
         y_pack[i] = scaled + (beta != nullptr ? beta[c] : 0.0f);
       }
       store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
@@ -513,9 +513,9 @@ __global__ void __launch_bounds__(512, 1)
       Pack<double, 2> y_pack;
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const double d_ = x_pack[i] - total / double(int64_t(H * W));
+        const double d = x_pack[i] - total / double(int64_t(H * W));
         const double scaled =
-            d_ * rsqrt(total2 / double(int64_t(H * W)) + 1e-05) * (gamma != nullptr ? gamma[c] : 1.0);
+            d * rsqrt(total2 / double(int64_t(H * W)) + 1e-05) * (gamma != nullptr ? gamma[c] : 1.0);
         y_pack[i] = scaled + (beta != nullptr ? beta[c] : 0.0);
       }
       store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
@@ -600,9 +600,9 @@ __global__ void __launch_bounds__(512, 1)
       Pack<uint16_t, 8> y_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float d_ = from_bf16(x_pack[i]) - total / float(int64_t(H * W));
+        const float d = from_bf16(x_pack[i]) - total / float(int64_t(H * W));
         const float scaled =
-            d_ * rsqrtf(total2 / float(int64_t(H * W)) + 1e-05f) * (gamma != nullptr ? gamma[c] : 1.0f);
+            d * rsqrtf(total2 / float(int64_t(H * W)) + 1e-05f) * (gamma != nullptr ? gamma[c] : 1.0f);
         y_pack[i] = to_bf16(scaled + (beta != nullptr ? beta[c] : 0.0f));
       }
       store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);

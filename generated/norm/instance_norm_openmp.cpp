@@ -511,8 +511,8 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 struct InstanceNormF32Workspace {
   int64_t total3;
   int64_t total4;
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -520,8 +520,8 @@ struct InstanceNormF32Workspace {
     const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
     total3 = reserve(bytes, B * C, 4);
     total4 = reserve(bytes, B * C, 4);
+    total_part2 = reserve(bytes, HW_shares * B * C, 4);
     total_part3 = reserve(bytes, HW_shares * B * C, 4);
-    total_part4 = reserve(bytes, HW_shares * B * C, 4);
     seen_part = reserve(bytes, HW_shares * B * C, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -533,8 +533,8 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
   const InstanceNormF32Workspace space(B, C, H, W);
   float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
   float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (H * W <= 1048576) {
     const bool around_caches = B * C * (H * W) * 4 >= kBeyondCaches;
@@ -574,8 +574,8 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
           const float root = rsqrt(total2 / float(H * W) + 1e-05f);
           for_lines<kLanes32>(
               around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - total / float(H * W);
-                const auto scaled = d_ * root * (gamma != nullptr ? gamma[c] : 1.0f);
+                const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - total / float(H * W);
+                const auto scaled = d * root * (gamma != nullptr ? gamma[c] : 1.0f);
                 store_around(&y[(b * C + c) * (H * W) + hw], active,
                              scaled + (beta != nullptr ? beta[c] : 0.0f), around_caches);
               });
@@ -588,84 +588,84 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
     for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c = 0; c < C; ++c) {
-          float total5 = 0.0f;
-          float seen2 = 0.0f;
-          float total6 = 0.0f;
+          float total = 0.0f;
+          float seen = 0.0f;
+          float total2 = 0.0f;
           const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
-                        hw_end2 = share_begin(hw_share + 1, HW_shares, H * W, 64);
-          for (int64_t hw_first2 = hw_begin; hw_first2 < hw_end2; hw_first2 += 4096) {
-            const int64_t hw_end3 = smaller(hw_first2 + 4096, hw_end2);
-            const float here2 = float(hw_end3 - hw_first2);
-            float total_part2 = 0.0f;
-            Sum<float, kLanes32> total_part2_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total_part2_lanes](int64_t hw, auto active) {
-              total_part2_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
+                        hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
+          for (int64_t hw_first = hw_begin; hw_first < hw_end; hw_first += 4096) {
+            const int64_t hw_end2 = smaller(hw_first + 4096, hw_end);
+            const float here = float(hw_end2 - hw_first);
+            float total_part = 0.0f;
+            Sum<float, kLanes32> total_part_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first, hw_end2, [=, &total_part_lanes](int64_t hw, auto active) {
+              total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
             });
-            total_part2 += across(total_part2_lanes, [](auto one, auto other) { return one + other; });
-            const float mean2 = total_part2 / here2;
-            Sum<float, kLanes32> total6_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total6_lanes](int64_t hw, auto active) {
-              const auto d_4 = load(&x[(b * C + c) * (H * W) + hw], active) - mean2;
-              total6_lanes += keep(active, d_4 * d_4, 0.0f);
+            total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
+            const float mean = total_part / here;
+            Sum<float, kLanes32> total2_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
+              const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
+              total2_lanes += keep(active, d * d, 0.0f);
             });
-            total6 += across(total6_lanes, [](auto one, auto other) { return one + other; });
-            if (seen2 > 0.0f) {
-              const float apart2 = mean2 - total5 / seen2;
-              total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+            total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+            if (seen > 0.0f) {
+              const float apart = mean - total / seen;
+              total2 += apart * apart * (seen * here / (seen + here));
             }
-            total5 += total_part2;
-            seen2 += here2;
+            total += total_part;
+            seen += here;
           }
-          total_part3[(hw_share * B + b) * C + c] = total5;
-          total_part4[(hw_share * B + b) * C + c] = total6;
-          seen_part[(hw_share * B + b) * C + c] = seen2;
+          total_part2[(hw_share * B + b) * C + c] = total;
+          total_part3[(hw_share * B + b) * C + c] = total2;
+          seen_part[(hw_share * B + b) * C + c] = seen;
         }
       }
     }
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanes32>(0, C, [=](int64_t c, auto active) {
-        Lanes<float, kLanes32> total7 = 0.0f;
-        Lanes<float, kLanes32> seen3 = 0.0f;
-        Lanes<float, kLanes32> total8 = 0.0f;
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> seen = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          total7 += load(&total_part3[(hw_share * B + b) * C + c], active);
-          seen3 += load(&seen_part[(hw_share * B + b) * C + c], active);
+          total += load(&total_part2[(hw_share * B + b) * C + c], active);
+          seen += load(&seen_part[(hw_share * B + b) * C + c], active);
         }
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          const auto apart3 = load(&total_part3[(hw_share * B + b) * C + c], active) /
-                                  load(&seen_part[(hw_share * B + b) * C + c], active) -
-                              total7 / seen3;
-          total8 += (load(&total_part4[(hw_share * B + b) * C + c], active) +
-                     apart3 * apart3 * load(&seen_part[(hw_share * B + b) * C + c], active));
+          const auto apart = load(&total_part2[(hw_share * B + b) * C + c], active) /
+                                 load(&seen_part[(hw_share * B + b) * C + c], active) -
+                             total / seen;
+          total2 += (load(&total_part3[(hw_share * B + b) * C + c], active) +
+                     apart * apart * load(&seen_part[(hw_share * B + b) * C + c], active));
         }
-        store(&total3[b * C + c], active, total7);
-        store(&total4[b * C + c], active, total8);
+        store(&total3[b * C + c], active, total);
+        store(&total4[b * C + c], active, total2);
       });
     }
-    const bool around_caches2 = B * C * (H * W) * 4 >= kBeyondCaches;
+    const bool around_caches = B * C * (H * W) * 4 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t c = 0; c < C; ++c) {
-            const float total9 = total3[b * C + c];
-            const float total10 = total4[b * C + c];
-            const float root2 = rsqrt(total10 / float(H * W) + 1e-05f);
-            const int64_t hw_begin2 = share_begin(hw_share, HW_shares, H * W, 64),
-                          hw_end4 = share_begin(hw_share + 1, HW_shares, H * W, 64);
-            for_lines<kLanes32>(around_caches2, &y[(b * C + c) * (H * W) + hw_begin2], hw_begin2, hw_end4,
+            const float total = total3[b * C + c];
+            const float total2 = total4[b * C + c];
+            const float root = rsqrt(total2 / float(H * W) + 1e-05f);
+            const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
+                          hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
+            for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W) + hw_begin], hw_begin, hw_end,
                                 [=](int64_t hw, auto active) {
-                                  const auto d_3 =
-                                      load(&x[(b * C + c) * (H * W) + hw], active) - total9 / float(H * W);
-                                  const auto scaled2 = d_3 * root2 * (gamma != nullptr ? gamma[c] : 1.0f);
+                                  const auto d =
+                                      load(&x[(b * C + c) * (H * W) + hw], active) - total / float(H * W);
+                                  const auto scaled = d * root * (gamma != nullptr ? gamma[c] : 1.0f);
                                   store_around(&y[(b * C + c) * (H * W) + hw], active,
-                                               scaled2 + (beta != nullptr ? beta[c] : 0.0f), around_caches2);
+                                               scaled + (beta != nullptr ? beta[c] : 0.0f), around_caches);
                                 });
           }
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -674,8 +674,8 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
 struct InstanceNormF64Workspace {
   int64_t total3;
   int64_t total4;
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -683,8 +683,8 @@ struct InstanceNormF64Workspace {
     const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
     total3 = reserve(bytes, B * C, 8);
     total4 = reserve(bytes, B * C, 8);
+    total_part2 = reserve(bytes, HW_shares * B * C, 8);
     total_part3 = reserve(bytes, HW_shares * B * C, 8);
-    total_part4 = reserve(bytes, HW_shares * B * C, 8);
     seen_part = reserve(bytes, HW_shares * B * C, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -696,8 +696,8 @@ void instance_norm_f64(const double* x, const double* gamma, const double* beta,
   const InstanceNormF64Workspace space(B, C, H, W);
   double* const total3 = reinterpret_cast<double*>(workspace + space.total3);
   double* const total4 = reinterpret_cast<double*>(workspace + space.total4);
+  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
   double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
-  double* const total_part4 = reinterpret_cast<double*>(workspace + space.total_part4);
   double* const seen_part = reinterpret_cast<double*>(workspace + space.seen_part);
   if (H * W <= 524288) {
     const bool around_caches = B * C * (H * W) * 8 >= kBeyondCaches;
@@ -737,8 +737,8 @@ void instance_norm_f64(const double* x, const double* gamma, const double* beta,
           const double root = rsqrt(total2 / double(H * W) + 1e-05);
           for_lines<kLanes64>(
               around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                const auto d_ = load(&x[(b * C + c) * (H * W) + hw], active) - total / double(H * W);
-                const auto scaled = d_ * root * (gamma != nullptr ? gamma[c] : 1.0);
+                const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - total / double(H * W);
+                const auto scaled = d * root * (gamma != nullptr ? gamma[c] : 1.0);
                 store_around(&y[(b * C + c) * (H * W) + hw], active,
                              scaled + (beta != nullptr ? beta[c] : 0.0), around_caches);
               });
@@ -751,84 +751,84 @@ void instance_norm_f64(const double* x, const double* gamma, const double* beta,
     for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c = 0; c < C; ++c) {
-          double total5 = 0.0;
-          double seen2 = 0.0;
-          double total6 = 0.0;
+          double total = 0.0;
+          double seen = 0.0;
+          double total2 = 0.0;
           const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
-                        hw_end2 = share_begin(hw_share + 1, HW_shares, H * W, 64);
-          for (int64_t hw_first2 = hw_begin; hw_first2 < hw_end2; hw_first2 += 4096) {
-            const int64_t hw_end3 = smaller(hw_first2 + 4096, hw_end2);
-            const double here2 = double(hw_end3 - hw_first2);
-            double total_part2 = 0.0;
-            Sum<double, kLanes64> total_part2_lanes = 0.0;
-            for_lanes<kLanes64>(hw_first2, hw_end3, [=, &total_part2_lanes](int64_t hw, auto active) {
-              total_part2_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0);
+                        hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
+          for (int64_t hw_first = hw_begin; hw_first < hw_end; hw_first += 4096) {
+            const int64_t hw_end2 = smaller(hw_first + 4096, hw_end);
+            const double here = double(hw_end2 - hw_first);
+            double total_part = 0.0;
+            Sum<double, kLanes64> total_part_lanes = 0.0;
+            for_lanes<kLanes64>(hw_first, hw_end2, [=, &total_part_lanes](int64_t hw, auto active) {
+              total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0);
             });
-            total_part2 += across(total_part2_lanes, [](auto one, auto other) { return one + other; });
-            const double mean2 = total_part2 / here2;
-            Sum<double, kLanes64> total6_lanes = 0.0;
-            for_lanes<kLanes64>(hw_first2, hw_end3, [=, &total6_lanes](int64_t hw, auto active) {
-              const auto d_4 = load(&x[(b * C + c) * (H * W) + hw], active) - mean2;
-              total6_lanes += keep(active, d_4 * d_4, 0.0);
+            total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
+            const double mean = total_part / here;
+            Sum<double, kLanes64> total2_lanes = 0.0;
+            for_lanes<kLanes64>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
+              const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
+              total2_lanes += keep(active, d * d, 0.0);
             });
-            total6 += across(total6_lanes, [](auto one, auto other) { return one + other; });
-            if (seen2 > 0.0) {
-              const double apart2 = mean2 - total5 / seen2;
-              total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+            total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+            if (seen > 0.0) {
+              const double apart = mean - total / seen;
+              total2 += apart * apart * (seen * here / (seen + here));
             }
-            total5 += total_part2;
-            seen2 += here2;
+            total += total_part;
+            seen += here;
           }
-          total_part3[(hw_share * B + b) * C + c] = total5;
-          total_part4[(hw_share * B + b) * C + c] = total6;
-          seen_part[(hw_share * B + b) * C + c] = seen2;
+          total_part2[(hw_share * B + b) * C + c] = total;
+          total_part3[(hw_share * B + b) * C + c] = total2;
+          seen_part[(hw_share * B + b) * C + c] = seen;
         }
       }
     }
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanes64>(0, C, [=](int64_t c, auto active) {
-        Lanes<double, kLanes64> total7 = 0.0;
-        Lanes<double, kLanes64> seen3 = 0.0;
-        Lanes<double, kLanes64> total8 = 0.0;
+        Lanes<double, kLanes64> total = 0.0;
+        Lanes<double, kLanes64> seen = 0.0;
+        Lanes<double, kLanes64> total2 = 0.0;
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          total7 += load(&total_part3[(hw_share * B + b) * C + c], active);
-          seen3 += load(&seen_part[(hw_share * B + b) * C + c], active);
+          total += load(&total_part2[(hw_share * B + b) * C + c], active);
+          seen += load(&seen_part[(hw_share * B + b) * C + c], active);
         }
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          const auto apart3 = load(&total_part3[(hw_share * B + b) * C + c], active) /
-                                  load(&seen_part[(hw_share * B + b) * C + c], active) -
-                              total7 / seen3;
-          total8 += (load(&total_part4[(hw_share * B + b) * C + c], active) +
-                     apart3 * apart3 * load(&seen_part[(hw_share * B + b) * C + c], active));
+          const auto apart = load(&total_part2[(hw_share * B + b) * C + c], active) /
+                                 load(&seen_part[(hw_share * B + b) * C + c], active) -
+                             total / seen;
+          total2 += (load(&total_part3[(hw_share * B + b) * C + c], active) +
+                     apart * apart * load(&seen_part[(hw_share * B + b) * C + c], active));
         }
-        store(&total3[b * C + c], active, total7);
-        store(&total4[b * C + c], active, total8);
+        store(&total3[b * C + c], active, total);
+        store(&total4[b * C + c], active, total2);
       });
     }
-    const bool around_caches2 = B * C * (H * W) * 8 >= kBeyondCaches;
+    const bool around_caches = B * C * (H * W) * 8 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t c = 0; c < C; ++c) {
-            const double total9 = total3[b * C + c];
-            const double total10 = total4[b * C + c];
-            const double root2 = rsqrt(total10 / double(H * W) + 1e-05);
-            const int64_t hw_begin2 = share_begin(hw_share, HW_shares, H * W, 64),
-                          hw_end4 = share_begin(hw_share + 1, HW_shares, H * W, 64);
-            for_lines<kLanes64>(around_caches2, &y[(b * C + c) * (H * W) + hw_begin2], hw_begin2, hw_end4,
+            const double total = total3[b * C + c];
+            const double total2 = total4[b * C + c];
+            const double root = rsqrt(total2 / double(H * W) + 1e-05);
+            const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
+                          hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
+            for_lines<kLanes64>(around_caches, &y[(b * C + c) * (H * W) + hw_begin], hw_begin, hw_end,
                                 [=](int64_t hw, auto active) {
-                                  const auto d_3 =
-                                      load(&x[(b * C + c) * (H * W) + hw], active) - total9 / double(H * W);
-                                  const auto scaled2 = d_3 * root2 * (gamma != nullptr ? gamma[c] : 1.0);
+                                  const auto d =
+                                      load(&x[(b * C + c) * (H * W) + hw], active) - total / double(H * W);
+                                  const auto scaled = d * root * (gamma != nullptr ? gamma[c] : 1.0);
                                   store_around(&y[(b * C + c) * (H * W) + hw], active,
-                                               scaled2 + (beta != nullptr ? beta[c] : 0.0), around_caches2);
+                                               scaled + (beta != nullptr ? beta[c] : 0.0), around_caches);
                                 });
           }
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -837,8 +837,8 @@ void instance_norm_f64(const double* x, const double* gamma, const double* beta,
 struct InstanceNormBf16Workspace {
   int64_t total3;
   int64_t total4;
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -846,8 +846,8 @@ struct InstanceNormBf16Workspace {
     const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
     total3 = reserve(bytes, B * C, 4);
     total4 = reserve(bytes, B * C, 4);
+    total_part2 = reserve(bytes, HW_shares * B * C, 4);
     total_part3 = reserve(bytes, HW_shares * B * C, 4);
-    total_part4 = reserve(bytes, HW_shares * B * C, 4);
     seen_part = reserve(bytes, HW_shares * B * C, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -859,8 +859,8 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
   const InstanceNormBf16Workspace space(B, C, H, W);
   float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
   float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (H * W <= 2097152) {
     const bool around_caches = B * C * (H * W) * 2 >= kBeyondCaches;
@@ -900,9 +900,8 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
           const float root = rsqrt(total2 / float(H * W) + 1e-05f);
           for_lines<kLanes32>(
               around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                const auto d_ =
-                    from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - total / float(H * W);
-                const auto scaled = d_ * root * (gamma != nullptr ? gamma[c] : 1.0f);
+                const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - total / float(H * W);
+                const auto scaled = d * root * (gamma != nullptr ? gamma[c] : 1.0f);
                 store_around(&y[(b * C + c) * (H * W) + hw], active,
                              to_bf16(scaled + (beta != nullptr ? beta[c] : 0.0f)), around_caches);
               });
@@ -915,86 +914,85 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
     for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c = 0; c < C; ++c) {
-          float total5 = 0.0f;
-          float seen2 = 0.0f;
-          float total6 = 0.0f;
+          float total = 0.0f;
+          float seen = 0.0f;
+          float total2 = 0.0f;
           const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
-                        hw_end2 = share_begin(hw_share + 1, HW_shares, H * W, 64);
-          for (int64_t hw_first2 = hw_begin; hw_first2 < hw_end2; hw_first2 += 4096) {
-            const int64_t hw_end3 = smaller(hw_first2 + 4096, hw_end2);
-            const float here2 = float(hw_end3 - hw_first2);
-            float total_part2 = 0.0f;
-            Sum<float, kLanes32> total_part2_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total_part2_lanes](int64_t hw, auto active) {
-              total_part2_lanes +=
-                  keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
+                        hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
+          for (int64_t hw_first = hw_begin; hw_first < hw_end; hw_first += 4096) {
+            const int64_t hw_end2 = smaller(hw_first + 4096, hw_end);
+            const float here = float(hw_end2 - hw_first);
+            float total_part = 0.0f;
+            Sum<float, kLanes32> total_part_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first, hw_end2, [=, &total_part_lanes](int64_t hw, auto active) {
+              total_part_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
             });
-            total_part2 += across(total_part2_lanes, [](auto one, auto other) { return one + other; });
-            const float mean2 = total_part2 / here2;
-            Sum<float, kLanes32> total6_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first2, hw_end3, [=, &total6_lanes](int64_t hw, auto active) {
-              const auto d_4 = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean2;
-              total6_lanes += keep(active, d_4 * d_4, 0.0f);
+            total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
+            const float mean = total_part / here;
+            Sum<float, kLanes32> total2_lanes = 0.0f;
+            for_lanes<kLanes32>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
+              const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
+              total2_lanes += keep(active, d * d, 0.0f);
             });
-            total6 += across(total6_lanes, [](auto one, auto other) { return one + other; });
-            if (seen2 > 0.0f) {
-              const float apart2 = mean2 - total5 / seen2;
-              total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+            total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+            if (seen > 0.0f) {
+              const float apart = mean - total / seen;
+              total2 += apart * apart * (seen * here / (seen + here));
             }
-            total5 += total_part2;
-            seen2 += here2;
+            total += total_part;
+            seen += here;
           }
-          total_part3[(hw_share * B + b) * C + c] = total5;
-          total_part4[(hw_share * B + b) * C + c] = total6;
-          seen_part[(hw_share * B + b) * C + c] = seen2;
+          total_part2[(hw_share * B + b) * C + c] = total;
+          total_part3[(hw_share * B + b) * C + c] = total2;
+          seen_part[(hw_share * B + b) * C + c] = seen;
         }
       }
     }
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanes32>(0, C, [=](int64_t c, auto active) {
-        Lanes<float, kLanes32> total7 = 0.0f;
-        Lanes<float, kLanes32> seen3 = 0.0f;
-        Lanes<float, kLanes32> total8 = 0.0f;
+        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> seen = 0.0f;
+        Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          total7 += load(&total_part3[(hw_share * B + b) * C + c], active);
-          seen3 += load(&seen_part[(hw_share * B + b) * C + c], active);
+          total += load(&total_part2[(hw_share * B + b) * C + c], active);
+          seen += load(&seen_part[(hw_share * B + b) * C + c], active);
         }
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          const auto apart3 = load(&total_part3[(hw_share * B + b) * C + c], active) /
-                                  load(&seen_part[(hw_share * B + b) * C + c], active) -
-                              total7 / seen3;
-          total8 += (load(&total_part4[(hw_share * B + b) * C + c], active) +
-                     apart3 * apart3 * load(&seen_part[(hw_share * B + b) * C + c], active));
+          const auto apart = load(&total_part2[(hw_share * B + b) * C + c], active) /
+                                 load(&seen_part[(hw_share * B + b) * C + c], active) -
+                             total / seen;
+          total2 += (load(&total_part3[(hw_share * B + b) * C + c], active) +
+                     apart * apart * load(&seen_part[(hw_share * B + b) * C + c], active));
         }
-        store(&total3[b * C + c], active, total7);
-        store(&total4[b * C + c], active, total8);
+        store(&total3[b * C + c], active, total);
+        store(&total4[b * C + c], active, total2);
       });
     }
-    const bool around_caches2 = B * C * (H * W) * 2 >= kBeyondCaches;
+    const bool around_caches = B * C * (H * W) * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t c = 0; c < C; ++c) {
-            const float total9 = total3[b * C + c];
-            const float total10 = total4[b * C + c];
-            const float root2 = rsqrt(total10 / float(H * W) + 1e-05f);
-            const int64_t hw_begin2 = share_begin(hw_share, HW_shares, H * W, 64),
-                          hw_end4 = share_begin(hw_share + 1, HW_shares, H * W, 64);
-            for_lines<kLanes32>(around_caches2, &y[(b * C + c) * (H * W) + hw_begin2], hw_begin2, hw_end4,
+            const float total = total3[b * C + c];
+            const float total2 = total4[b * C + c];
+            const float root = rsqrt(total2 / float(H * W) + 1e-05f);
+            const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
+                          hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
+            for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W) + hw_begin], hw_begin, hw_end,
                                 [=](int64_t hw, auto active) {
-                                  const auto d_3 = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) -
-                                                   total9 / float(H * W);
-                                  const auto scaled2 = d_3 * root2 * (gamma != nullptr ? gamma[c] : 1.0f);
+                                  const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) -
+                                                 total / float(H * W);
+                                  const auto scaled = d * root * (gamma != nullptr ? gamma[c] : 1.0f);
                                   store_around(&y[(b * C + c) * (H * W) + hw], active,
-                                               to_bf16(scaled2 + (beta != nullptr ? beta[c] : 0.0f)),
-                                               around_caches2);
+                                               to_bf16(scaled + (beta != nullptr ? beta[c] : 0.0f)),
+                                               around_caches);
                                 });
           }
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }

@@ -221,52 +221,52 @@ __device__ inline T column_fold(T value, Combine combine) {
 struct LayerNormBackwardF32Workspace {
   int64_t scale;
   int64_t total;
-  int64_t total6_parts;
-  int64_t total6_tickets;
-  int64_t total5_parts;
-  int64_t total5_tickets;
+  int64_t total2_parts;
+  int64_t total2_tickets;
+  int64_t total2_parts;
+  int64_t total2_tickets;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
-    total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(512)
-    layer_norm_backward_f32_part1_kernel(const float* dy, float* dbeta, Index M, Index N, float* total6_parts,
-                                         uint32_t* total6_tickets, Index chunk, unsigned chunks) {
+    layer_norm_backward_f32_part1_kernel(const float* dy, float* dbeta, Index M, Index N, float* total2_parts,
+                                         uint32_t* total2_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  float total6 = 0.0f;
+  float total2 = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  float total6_own = 0.0f;
+  float total2_own = 0.0f;
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total6_own += dy[m * N + n];
+    total2_own += dy[m * N + n];
   }
-  total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   if (chunks > 1) {
-    if (writes) total6_parts[Index(blockIdx.x % chunks) * items + item] = total6_own;
-    if (!is_last_block(total6_tickets + blockIdx.x / chunks, chunks)) return;
-    total6_own = 0.0f;
+    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    total2_own = 0.0f;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total6_own = total6_own + total6_parts[Index(part) * items + item];
+      total2_own = total2_own + total2_parts[Index(part) * items + item];
     }
-    total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   }
-  total6 = total6 + total6_own;
+  total2 = total2 + total2_own;
   if (writes) {
-    dbeta[n] = total6;
+    dbeta[n] = total2;
   }
 }
 
@@ -332,9 +332,9 @@ __global__ void __launch_bounds__(512)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float normal = (x_pack[i] - total[m] / float(int64_t(N))) * scale[m];
-        const float g_ = dy_pack[i] * gamma_pack[i];
+        const float g = dy_pack[i] * gamma_pack[i];
         if (i < remaining) {
-          total4_own += g_ * normal;
+          total4_own += g * normal;
         }
       }
     }
@@ -348,9 +348,9 @@ __global__ void __launch_bounds__(512)
       Pack<float, 4> dx_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float normal2 = (x_pack[i] - total[m] / float(int64_t(N))) * scale[m];
-        const float g_3 = dy_pack[i] * gamma_pack[i];
-        dx_pack[i] = scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N))));
+        const float normal = (x_pack[i] - total[m] / float(int64_t(N))) * scale[m];
+        const float g = dy_pack[i] * gamma_pack[i];
+        dx_pack[i] = scale[m] * (g - total3 / float(int64_t(N)) - normal * (total4 / float(int64_t(N))));
       }
       store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
@@ -361,35 +361,35 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part3_kernel(const float* x, const float* dy, float* dgamma, Index M, Index N,
-                                         float* scale, float* total, float* total5_parts,
-                                         uint32_t* total5_tickets, Index chunk, unsigned chunks) {
+                                         float* scale, float* total, float* total2_parts,
+                                         uint32_t* total2_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(N);
-  const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column2, items - 1);
-  const bool writes2 = column2 < items && threadIdx.y == 0;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  float total5 = 0.0f;
+  float total2 = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  float total5_own = 0.0f;
+  float total2_own = 0.0f;
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    const float normal3 = (x[m * N + n] - total[m] / float(int64_t(N))) * scale[m];
-    total5_own += dy[m * N + n] * normal3;
+    const float normal = (x[m * N + n] - total[m] / float(int64_t(N))) * scale[m];
+    total2_own += dy[m * N + n] * normal;
   }
-  total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   if (chunks > 1) {
-    if (writes2) total5_parts[Index(blockIdx.x % chunks) * items + item] = total5_own;
-    if (!is_last_block(total5_tickets + blockIdx.x / chunks, chunks)) return;
-    total5_own = 0.0f;
+    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    total2_own = 0.0f;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total5_own = total5_own + total5_parts[Index(part) * items + item];
+      total2_own = total2_own + total2_parts[Index(part) * items + item];
     }
-    total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   }
-  total5 = total5 + total5_own;
-  if (writes2) {
-    dgamma[n] = total5;
+  total2 = total2 + total2_own;
+  if (writes) {
+    dgamma[n] = total2;
   }
 }
 
@@ -403,15 +403,15 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total6_tickets, 0,
+                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
     if (const cudaError_t error =
             launch(layer_norm_backward_f32_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
                    shape.fold_bytes(), stream, dy, dbeta, M, N,
-                   reinterpret_cast<float*>(workspace + space.total6_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<float*>(workspace + space.total2_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -431,7 +431,7 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total5_tickets, 0,
+                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
@@ -440,8 +440,8 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
                    shape.fold_bytes(), stream, x, dy, dgamma, M, N,
                    reinterpret_cast<float*>(workspace + space.scale),
                    reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total5_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<float*>(workspace + space.total2_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -452,53 +452,53 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
 struct LayerNormBackwardF64Workspace {
   int64_t scale;
   int64_t total;
-  int64_t total6_parts;
-  int64_t total6_tickets;
-  int64_t total5_parts;
-  int64_t total5_tickets;
+  int64_t total2_parts;
+  int64_t total2_tickets;
+  int64_t total2_parts;
+  int64_t total2_tickets;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF64Workspace(int64_t M, int64_t N) {
     scale = reserve(bytes, M, 8);
     total = reserve(bytes, M, 8);
-    total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
-    total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
-    total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
+    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
+    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(512, 1)
     layer_norm_backward_f64_part1_kernel(const double* dy, double* dbeta, Index M, Index N,
-                                         double* total6_parts, uint32_t* total6_tickets, Index chunk,
+                                         double* total2_parts, uint32_t* total2_tickets, Index chunk,
                                          unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  double total6 = 0.0;
+  double total2 = 0.0;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  double total6_own = 0.0;
+  double total2_own = 0.0;
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total6_own += dy[m * N + n];
+    total2_own += dy[m * N + n];
   }
-  total6_own = column_fold(total6_own, [](double a, double b) { return double(a + b); });
+  total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
   if (chunks > 1) {
-    if (writes) total6_parts[Index(blockIdx.x % chunks) * items + item] = total6_own;
-    if (!is_last_block(total6_tickets + blockIdx.x / chunks, chunks)) return;
-    total6_own = 0.0;
+    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    total2_own = 0.0;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total6_own = total6_own + total6_parts[Index(part) * items + item];
+      total2_own = total2_own + total2_parts[Index(part) * items + item];
     }
-    total6_own = column_fold(total6_own, [](double a, double b) { return double(a + b); });
+    total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
   }
-  total6 = total6 + total6_own;
+  total2 = total2 + total2_own;
   if (writes) {
-    dbeta[n] = total6;
+    dbeta[n] = total2;
   }
 }
 
@@ -564,9 +564,9 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const double normal = (x_pack[i] - total[m] / double(int64_t(N))) * scale[m];
-        const double g_ = dy_pack[i] * gamma_pack[i];
+        const double g = dy_pack[i] * gamma_pack[i];
         if (i < remaining) {
-          total4_own += g_ * normal;
+          total4_own += g * normal;
         }
       }
     }
@@ -580,9 +580,9 @@ __global__ void __launch_bounds__(512, 1)
       Pack<double, 2> dx_pack;
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const double normal2 = (x_pack[i] - total[m] / double(int64_t(N))) * scale[m];
-        const double g_3 = dy_pack[i] * gamma_pack[i];
-        dx_pack[i] = scale[m] * (g_3 - total3 / double(int64_t(N)) - normal2 * (total4 / double(int64_t(N))));
+        const double normal = (x_pack[i] - total[m] / double(int64_t(N))) * scale[m];
+        const double g = dy_pack[i] * gamma_pack[i];
+        dx_pack[i] = scale[m] * (g - total3 / double(int64_t(N)) - normal * (total4 / double(int64_t(N))));
       }
       store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
@@ -593,35 +593,35 @@ __global__ void __launch_bounds__(512, 1)
 template <class Index>
 __global__ void __launch_bounds__(512, 1)
     layer_norm_backward_f64_part3_kernel(const double* x, const double* dy, double* dgamma, Index M, Index N,
-                                         double* scale, double* total, double* total5_parts,
-                                         uint32_t* total5_tickets, Index chunk, unsigned chunks) {
+                                         double* scale, double* total, double* total2_parts,
+                                         uint32_t* total2_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(N);
-  const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column2, items - 1);
-  const bool writes2 = column2 < items && threadIdx.y == 0;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  double total5 = 0.0;
+  double total2 = 0.0;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  double total5_own = 0.0;
+  double total2_own = 0.0;
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    const double normal3 = (x[m * N + n] - total[m] / double(int64_t(N))) * scale[m];
-    total5_own += dy[m * N + n] * normal3;
+    const double normal = (x[m * N + n] - total[m] / double(int64_t(N))) * scale[m];
+    total2_own += dy[m * N + n] * normal;
   }
-  total5_own = column_fold(total5_own, [](double a, double b) { return double(a + b); });
+  total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
   if (chunks > 1) {
-    if (writes2) total5_parts[Index(blockIdx.x % chunks) * items + item] = total5_own;
-    if (!is_last_block(total5_tickets + blockIdx.x / chunks, chunks)) return;
-    total5_own = 0.0;
+    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    total2_own = 0.0;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total5_own = total5_own + total5_parts[Index(part) * items + item];
+      total2_own = total2_own + total2_parts[Index(part) * items + item];
     }
-    total5_own = column_fold(total5_own, [](double a, double b) { return double(a + b); });
+    total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
   }
-  total5 = total5 + total5_own;
-  if (writes2) {
-    dgamma[n] = total5;
+  total2 = total2 + total2_own;
+  if (writes) {
+    dgamma[n] = total2;
   }
 }
 
@@ -635,15 +635,15 @@ cudaError_t layer_norm_backward_f64(const double* x, const double* gamma, const 
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total6_tickets, 0,
+                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
     if (const cudaError_t error =
             launch(layer_norm_backward_f64_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
                    shape.fold_bytes(), stream, dy, dbeta, M, N,
-                   reinterpret_cast<double*>(workspace + space.total6_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<double*>(workspace + space.total2_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -663,7 +663,7 @@ cudaError_t layer_norm_backward_f64(const double* x, const double* gamma, const 
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total5_tickets, 0,
+                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
@@ -672,8 +672,8 @@ cudaError_t layer_norm_backward_f64(const double* x, const double* gamma, const 
                    shape.fold_bytes(), stream, x, dy, dgamma, M, N,
                    reinterpret_cast<double*>(workspace + space.scale),
                    reinterpret_cast<double*>(workspace + space.total),
-                   reinterpret_cast<double*>(workspace + space.total5_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<double*>(workspace + space.total2_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -684,53 +684,53 @@ cudaError_t layer_norm_backward_f64(const double* x, const double* gamma, const 
 struct LayerNormBackwardBf16Workspace {
   int64_t scale;
   int64_t total;
-  int64_t total6_parts;
-  int64_t total6_tickets;
-  int64_t total5_parts;
-  int64_t total5_tickets;
+  int64_t total2_parts;
+  int64_t total2_tickets;
+  int64_t total2_parts;
+  int64_t total2_tickets;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
-    total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N,
-                                          float* total6_parts, uint32_t* total6_tickets, Index chunk,
+                                          float* total2_parts, uint32_t* total2_tickets, Index chunk,
                                           unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  float total6 = 0.0f;
+  float total2 = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  float total6_own = 0.0f;
+  float total2_own = 0.0f;
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total6_own += from_bf16(dy[m * N + n]);
+    total2_own += from_bf16(dy[m * N + n]);
   }
-  total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   if (chunks > 1) {
-    if (writes) total6_parts[Index(blockIdx.x % chunks) * items + item] = total6_own;
-    if (!is_last_block(total6_tickets + blockIdx.x / chunks, chunks)) return;
-    total6_own = 0.0f;
+    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    total2_own = 0.0f;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total6_own = total6_own + total6_parts[Index(part) * items + item];
+      total2_own = total2_own + total2_parts[Index(part) * items + item];
     }
-    total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   }
-  total6 = total6 + total6_own;
+  total2 = total2 + total2_own;
   if (writes) {
-    dbeta[n] = total6;
+    dbeta[n] = total2;
   }
 }
 
@@ -796,9 +796,9 @@ __global__ void __launch_bounds__(512)
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const float normal = (from_bf16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
-        const float g_ = from_bf16(dy_pack[i]) * gamma_pack[i];
+        const float g = from_bf16(dy_pack[i]) * gamma_pack[i];
         if (i < remaining) {
-          total4_own += g_ * normal;
+          total4_own += g * normal;
         }
       }
     }
@@ -812,10 +812,10 @@ __global__ void __launch_bounds__(512)
       Pack<uint16_t, 8> dx_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float normal2 = (from_bf16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
-        const float g_3 = from_bf16(dy_pack[i]) * gamma_pack[i];
+        const float normal = (from_bf16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
+        const float g = from_bf16(dy_pack[i]) * gamma_pack[i];
         dx_pack[i] =
-            to_bf16(scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N)))));
+            to_bf16(scale[m] * (g - total3 / float(int64_t(N)) - normal * (total4 / float(int64_t(N)))));
       }
       store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
@@ -826,35 +826,35 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
-                                          Index N, float* scale, float* total, float* total5_parts,
-                                          uint32_t* total5_tickets, Index chunk, unsigned chunks) {
+                                          Index N, float* scale, float* total, float* total2_parts,
+                                          uint32_t* total2_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(N);
-  const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column2, items - 1);
-  const bool writes2 = column2 < items && threadIdx.y == 0;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  float total5 = 0.0f;
+  float total2 = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  float total5_own = 0.0f;
+  float total2_own = 0.0f;
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    const float normal3 = (from_bf16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
-    total5_own += from_bf16(dy[m * N + n]) * normal3;
+    const float normal = (from_bf16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
+    total2_own += from_bf16(dy[m * N + n]) * normal;
   }
-  total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   if (chunks > 1) {
-    if (writes2) total5_parts[Index(blockIdx.x % chunks) * items + item] = total5_own;
-    if (!is_last_block(total5_tickets + blockIdx.x / chunks, chunks)) return;
-    total5_own = 0.0f;
+    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    total2_own = 0.0f;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total5_own = total5_own + total5_parts[Index(part) * items + item];
+      total2_own = total2_own + total2_parts[Index(part) * items + item];
     }
-    total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   }
-  total5 = total5 + total5_own;
-  if (writes2) {
-    dgamma[n] = total5;
+  total2 = total2 + total2_own;
+  if (writes) {
+    dgamma[n] = total2;
   }
 }
 
@@ -868,15 +868,15 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total6_tickets, 0,
+                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
     if (const cudaError_t error =
             launch(layer_norm_backward_bf16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
                    shape.fold_bytes(), stream, dy, dbeta, M, N,
-                   reinterpret_cast<float*>(workspace + space.total6_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<float*>(workspace + space.total2_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -896,7 +896,7 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total5_tickets, 0,
+                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
@@ -905,8 +905,8 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
                    shape.fold_bytes(), stream, x, dy, dgamma, M, N,
                    reinterpret_cast<float*>(workspace + space.scale),
                    reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total5_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<float*>(workspace + space.total2_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -917,53 +917,53 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
 struct LayerNormBackwardF16Workspace {
   int64_t scale;
   int64_t total;
-  int64_t total6_parts;
-  int64_t total6_tickets;
-  int64_t total5_parts;
-  int64_t total5_tickets;
+  int64_t total2_parts;
+  int64_t total2_tickets;
+  int64_t total2_parts;
+  int64_t total2_tickets;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
-    total6_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total6_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total5_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total5_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N,
-                                         float* total6_parts, uint32_t* total6_tickets, Index chunk,
+                                         float* total2_parts, uint32_t* total2_tickets, Index chunk,
                                          unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  float total6 = 0.0f;
+  float total2 = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  float total6_own = 0.0f;
+  float total2_own = 0.0f;
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total6_own += from_f16(dy[m * N + n]);
+    total2_own += from_f16(dy[m * N + n]);
   }
-  total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   if (chunks > 1) {
-    if (writes) total6_parts[Index(blockIdx.x % chunks) * items + item] = total6_own;
-    if (!is_last_block(total6_tickets + blockIdx.x / chunks, chunks)) return;
-    total6_own = 0.0f;
+    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    total2_own = 0.0f;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total6_own = total6_own + total6_parts[Index(part) * items + item];
+      total2_own = total2_own + total2_parts[Index(part) * items + item];
     }
-    total6_own = column_fold(total6_own, [](float a, float b) { return float(a + b); });
+    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   }
-  total6 = total6 + total6_own;
+  total2 = total2 + total2_own;
   if (writes) {
-    dbeta[n] = total6;
+    dbeta[n] = total2;
   }
 }
 
@@ -1029,9 +1029,9 @@ __global__ void __launch_bounds__(512)
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const float normal = (from_f16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
-        const float g_ = from_f16(dy_pack[i]) * gamma_pack[i];
+        const float g = from_f16(dy_pack[i]) * gamma_pack[i];
         if (i < remaining) {
-          total4_own += g_ * normal;
+          total4_own += g * normal;
         }
       }
     }
@@ -1045,10 +1045,10 @@ __global__ void __launch_bounds__(512)
       Pack<uint16_t, 8> dx_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float normal2 = (from_f16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
-        const float g_3 = from_f16(dy_pack[i]) * gamma_pack[i];
+        const float normal = (from_f16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
+        const float g = from_f16(dy_pack[i]) * gamma_pack[i];
         dx_pack[i] =
-            to_f16(scale[m] * (g_3 - total3 / float(int64_t(N)) - normal2 * (total4 / float(int64_t(N)))));
+            to_f16(scale[m] * (g - total3 / float(int64_t(N)) - normal * (total4 / float(int64_t(N)))));
       }
       store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
@@ -1059,35 +1059,35 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
-                                         Index N, float* scale, float* total, float* total5_parts,
-                                         uint32_t* total5_tickets, Index chunk, unsigned chunks) {
+                                         Index N, float* scale, float* total, float* total2_parts,
+                                         uint32_t* total2_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(N);
-  const Index column2 = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column2, items - 1);
-  const bool writes2 = column2 < items && threadIdx.y == 0;
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  float total5 = 0.0f;
+  float total2 = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  float total5_own = 0.0f;
+  float total2_own = 0.0f;
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    const float normal3 = (from_f16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
-    total5_own += from_f16(dy[m * N + n]) * normal3;
+    const float normal = (from_f16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
+    total2_own += from_f16(dy[m * N + n]) * normal;
   }
-  total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   if (chunks > 1) {
-    if (writes2) total5_parts[Index(blockIdx.x % chunks) * items + item] = total5_own;
-    if (!is_last_block(total5_tickets + blockIdx.x / chunks, chunks)) return;
-    total5_own = 0.0f;
+    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    total2_own = 0.0f;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total5_own = total5_own + total5_parts[Index(part) * items + item];
+      total2_own = total2_own + total2_parts[Index(part) * items + item];
     }
-    total5_own = column_fold(total5_own, [](float a, float b) { return float(a + b); });
+    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   }
-  total5 = total5 + total5_own;
-  if (writes2) {
-    dgamma[n] = total5;
+  total2 = total2 + total2_own;
+  if (writes) {
+    dgamma[n] = total2;
   }
 }
 
@@ -1101,15 +1101,15 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total6_tickets, 0,
+                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
     if (const cudaError_t error =
             launch(layer_norm_backward_f16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
                    shape.fold_bytes(), stream, dy, dbeta, M, N,
-                   reinterpret_cast<float*>(workspace + space.total6_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total6_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<float*>(workspace + space.total2_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -1129,7 +1129,7 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total5_tickets, 0,
+                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
@@ -1138,8 +1138,8 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
                    shape.fold_bytes(), stream, x, dy, dgamma, M, N,
                    reinterpret_cast<float*>(workspace + space.scale),
                    reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total5_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total5_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<float*>(workspace + space.total2_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }

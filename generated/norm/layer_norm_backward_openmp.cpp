@@ -622,7 +622,7 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total7[512] = {};
+      float total2[512] = {};
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
@@ -635,13 +635,13 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
                   load(&part[n - n_first], active) + load(&dy[m * N + n], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total7](int64_t n, auto active) {
-          store(&total7[n - n_first], active,
-                load(&total7[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active,
+                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total7](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
@@ -649,13 +649,13 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total6 = 0.0f;
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total6 += load(&total_part[m_share * N + n], active);
+          total2 += load(&total_part[m_share * N + n], active);
         }
-        store_around(&dbeta[n], active, total6, around_caches);
+        store_around(&dbeta[n], active, total2, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -670,13 +670,13 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
       float total3 = 0.0f;
       float seen = 0.0f;
       float total2 = 0.0f;
-      for (int64_t n_first3 = 0; n_first3 < N; n_first3 += 4096) {
-        const int64_t n_end2 = smaller(n_first3 + 4096, N);
-        const float here = float(n_end2 - n_first3);
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        const float here = float(n_end - n_first);
         float total_here_part = 0.0f;
         Sum<float, kLanes32> total_here_part_lanes = 0.0f;
         Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first3, n_end2,
+        for_lanes<kLanes32>(n_first, n_end,
                             [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
                               total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
                               const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
@@ -686,7 +686,7 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_here_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first3, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
           const auto d = load(&x[m * N + n], active) - mean;
@@ -708,16 +708,16 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         Sum<float, kLanes32> total4_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
           const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
-          const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
-          total4_lanes += keep(active, g_ * normal, 0.0f);
+          const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+          total4_lanes += keep(active, g * normal, 0.0f);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-        const auto normal2 = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
-        const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
+        const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
+        const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
         store_around(&dx[m * N + n], active,
-                     scale_here * (g_3 - total3 / float(N) - normal2 * (total4 / float(N))), around_caches2);
+                     scale_here * (g - total3 / float(N) - normal * (total4 / float(N))), around_caches2);
       });
     }
     if (around_caches2) finish_stores();
@@ -725,30 +725,30 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   const int64_t n_part2 = share_of(N, M_shares, 512);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += n_part2) {
-      const int64_t n_end3 = smaller(n_first4 + n_part2, N);
-      float total8[512] = {};
-      const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
-      for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
-        const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
-        float part2[512] = {};
-        const bool from_memory2 = M * N * 8 >= kBeyondCaches;
-        for (int64_t m = m_first2; m < m_end4; ++m) {
-          for_lanes<kLanes32>(n_first4, n_end3, [=, &part2](int64_t n, auto active) {
-            if (from_memory2) prefetch_soon(32 * N, &dy[m * N + n]);
-            if (from_memory2) prefetch_soon(32 * N, &x[m * N + n]);
-            const auto normal3 = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
-            store(&part2[n - n_first4], active,
-                  load(&part2[n - n_first4], active) + load(&dy[m * N + n], active) * normal3);
+    for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
+      const int64_t n_end = smaller(n_first + n_part2, N);
+      float total2[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
+        float part[512] = {};
+        const bool from_memory = M * N * 8 >= kBeyondCaches;
+        for (int64_t m = m_first; m < m_end2; ++m) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(32 * N, &dy[m * N + n]);
+            if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
+            const auto normal = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
+            store(&part[n - n_first], active,
+                  load(&part[n - n_first], active) + load(&dy[m * N + n], active) * normal);
           });
         }
-        for_lanes<kLanes32>(n_first4, n_end3, [=, &part2, &total8](int64_t n, auto active) {
-          store(&total8[n - n_first4], active,
-                load(&total8[n - n_first4], active) + load(&part2[n - n_first4], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active,
+                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first4, n_end3, [=, &total8](int64_t n, auto active) {
-        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first4], active));
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
@@ -756,13 +756,13 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total5 = 0.0f;
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total5 += load(&total_part2[m_share * N + n], active);
+          total2 += load(&total_part2[m_share * N + n], active);
         }
-        store_around(&dgamma[n], active, total5, around_caches3);
+        store_around(&dgamma[n], active, total2, around_caches3);
       });
     }
     if (around_caches3) finish_stores();
@@ -800,7 +800,7 @@ void layer_norm_backward_f64(const double* x, const double* gamma, const double*
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      double total7[512] = {};
+      double total2[512] = {};
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
@@ -813,13 +813,13 @@ void layer_norm_backward_f64(const double* x, const double* gamma, const double*
                   load(&part[n - n_first], active) + load(&dy[m * N + n], active));
           });
         }
-        for_lanes<kLanes64>(n_first, n_end, [=, &part, &total7](int64_t n, auto active) {
-          store(&total7[n - n_first], active,
-                load(&total7[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes64>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active,
+                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes64>(n_first, n_end, [=, &total7](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
+      for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
@@ -827,13 +827,13 @@ void layer_norm_backward_f64(const double* x, const double* gamma, const double*
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes64>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
-        Lanes<double, kLanes64> total6 = 0.0;
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes64>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        Lanes<double, kLanes64> total2 = 0.0;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total6 += load(&total_part[m_share * N + n], active);
+          total2 += load(&total_part[m_share * N + n], active);
         }
-        store_around(&dbeta[n], active, total6, around_caches);
+        store_around(&dbeta[n], active, total2, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -848,13 +848,13 @@ void layer_norm_backward_f64(const double* x, const double* gamma, const double*
       double total3 = 0.0;
       double seen = 0.0;
       double total2 = 0.0;
-      for (int64_t n_first3 = 0; n_first3 < N; n_first3 += 4096) {
-        const int64_t n_end2 = smaller(n_first3 + 4096, N);
-        const double here = double(n_end2 - n_first3);
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        const double here = double(n_end - n_first);
         double total_here_part = 0.0;
         Sum<double, kLanes64> total_here_part_lanes = 0.0;
         Sum<double, kLanes64> total3_lanes = 0.0;
-        for_lanes<kLanes64>(n_first3, n_end2,
+        for_lanes<kLanes64>(n_first, n_end,
                             [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
                               total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0);
                               const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
@@ -864,7 +864,7 @@ void layer_norm_backward_f64(const double* x, const double* gamma, const double*
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         const double mean = total_here_part / here;
         Sum<double, kLanes64> total2_lanes = 0.0;
-        for_lanes<kLanes64>(n_first3, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
           const auto d = load(&x[m * N + n], active) - mean;
@@ -886,17 +886,16 @@ void layer_norm_backward_f64(const double* x, const double* gamma, const double*
         Sum<double, kLanes64> total4_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
           const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
-          const auto g_ = load(&dy[m * N + n], active) * load(&gamma[n], active);
-          total4_lanes += keep(active, g_ * normal, 0.0);
+          const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+          total4_lanes += keep(active, g * normal, 0.0);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lines<kLanes64>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-        const auto normal2 = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
-        const auto g_3 = load(&dy[m * N + n], active) * load(&gamma[n], active);
+        const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
+        const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
         store_around(&dx[m * N + n], active,
-                     scale_here * (g_3 - total3 / double(N) - normal2 * (total4 / double(N))),
-                     around_caches2);
+                     scale_here * (g - total3 / double(N) - normal * (total4 / double(N))), around_caches2);
       });
     }
     if (around_caches2) finish_stores();
@@ -904,30 +903,30 @@ void layer_norm_backward_f64(const double* x, const double* gamma, const double*
   const int64_t n_part2 = share_of(N, M_shares, 512);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += n_part2) {
-      const int64_t n_end3 = smaller(n_first4 + n_part2, N);
-      double total8[512] = {};
-      const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
-      for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
-        const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
-        double part2[512] = {};
-        const bool from_memory2 = M * N * 16 >= kBeyondCaches;
-        for (int64_t m = m_first2; m < m_end4; ++m) {
-          for_lanes<kLanes64>(n_first4, n_end3, [=, &part2](int64_t n, auto active) {
-            if (from_memory2) prefetch_soon(64 * N, &dy[m * N + n]);
-            if (from_memory2) prefetch_soon(64 * N, &x[m * N + n]);
-            const auto normal3 = (load(&x[m * N + n], active) - total[m] / double(N)) * scale[m];
-            store(&part2[n - n_first4], active,
-                  load(&part2[n - n_first4], active) + load(&dy[m * N + n], active) * normal3);
+    for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
+      const int64_t n_end = smaller(n_first + n_part2, N);
+      double total2[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
+        double part[512] = {};
+        const bool from_memory = M * N * 16 >= kBeyondCaches;
+        for (int64_t m = m_first; m < m_end2; ++m) {
+          for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(64 * N, &dy[m * N + n]);
+            if (from_memory) prefetch_soon(64 * N, &x[m * N + n]);
+            const auto normal = (load(&x[m * N + n], active) - total[m] / double(N)) * scale[m];
+            store(&part[n - n_first], active,
+                  load(&part[n - n_first], active) + load(&dy[m * N + n], active) * normal);
           });
         }
-        for_lanes<kLanes64>(n_first4, n_end3, [=, &part2, &total8](int64_t n, auto active) {
-          store(&total8[n - n_first4], active,
-                load(&total8[n - n_first4], active) + load(&part2[n - n_first4], active));
+        for_lanes<kLanes64>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active,
+                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes64>(n_first4, n_end3, [=, &total8](int64_t n, auto active) {
-        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first4], active));
+      for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
@@ -935,13 +934,13 @@ void layer_norm_backward_f64(const double* x, const double* gamma, const double*
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lanes<kLanes64>(n_first5, smaller(n_first5 + 256, N), [=](int64_t n, auto active) {
-        Lanes<double, kLanes64> total5 = 0.0;
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes64>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        Lanes<double, kLanes64> total2 = 0.0;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total5 += load(&total_part2[m_share * N + n], active);
+          total2 += load(&total_part2[m_share * N + n], active);
         }
-        store_around(&dgamma[n], active, total5, around_caches3);
+        store_around(&dgamma[n], active, total2, around_caches3);
       });
     }
     if (around_caches3) finish_stores();
@@ -979,7 +978,7 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total7[512] = {};
+      float total2[512] = {};
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
@@ -992,13 +991,13 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
                   load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total7](int64_t n, auto active) {
-          store(&total7[n - n_first], active,
-                load(&total7[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active,
+                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total7](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
@@ -1006,13 +1005,13 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total6 = 0.0f;
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total6 += load(&total_part[m_share * N + n], active);
+          total2 += load(&total_part[m_share * N + n], active);
         }
-        store_around(&dbeta[n], active, total6, around_caches);
+        store_around(&dbeta[n], active, total2, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -1027,14 +1026,14 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
       float total3 = 0.0f;
       float seen = 0.0f;
       float total2 = 0.0f;
-      for (int64_t n_first3 = 0; n_first3 < N; n_first3 += 4096) {
-        const int64_t n_end2 = smaller(n_first3 + 4096, N);
-        const float here = float(n_end2 - n_first3);
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        const float here = float(n_end - n_first);
         float total_here_part = 0.0f;
         Sum<float, kLanes32> total_here_part_lanes = 0.0f;
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(
-            n_first3, n_end2, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+            n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
               total_here_part_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
               const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
               total3_lanes += keep(active, g, 0.0f);
@@ -1043,7 +1042,7 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_here_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first3, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
           const auto d = from_bf16(load(&x[m * N + n], active)) - mean;
@@ -1065,16 +1064,16 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         Sum<float, kLanes32> total4_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
           const auto normal = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-          const auto g_ = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          total4_lanes += keep(active, g_ * normal, 0.0f);
+          const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+          total4_lanes += keep(active, g * normal, 0.0f);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-        const auto normal2 = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-        const auto g_3 = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+        const auto normal = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+        const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
         store_around(&dx[m * N + n], active,
-                     to_bf16(scale_here * (g_3 - total3 / float(N) - normal2 * (total4 / float(N)))),
+                     to_bf16(scale_here * (g - total3 / float(N) - normal * (total4 / float(N)))),
                      around_caches2);
       });
     }
@@ -1083,30 +1082,30 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   const int64_t n_part2 = share_of(N, M_shares, 512);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += n_part2) {
-      const int64_t n_end3 = smaller(n_first4 + n_part2, N);
-      float total8[512] = {};
-      const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
-      for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
-        const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
-        float part2[512] = {};
-        const bool from_memory2 = M * N * 4 >= kBeyondCaches;
-        for (int64_t m = m_first2; m < m_end4; ++m) {
-          for_lanes<kLanes32>(n_first4, n_end3, [=, &part2](int64_t n, auto active) {
-            if (from_memory2) prefetch_soon(16 * N, &dy[m * N + n]);
-            if (from_memory2) prefetch_soon(16 * N, &x[m * N + n]);
-            const auto normal3 = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
-            store(&part2[n - n_first4], active,
-                  load(&part2[n - n_first4], active) + from_bf16(load(&dy[m * N + n], active)) * normal3);
+    for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
+      const int64_t n_end = smaller(n_first + n_part2, N);
+      float total2[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
+        float part[512] = {};
+        const bool from_memory = M * N * 4 >= kBeyondCaches;
+        for (int64_t m = m_first; m < m_end2; ++m) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(16 * N, &dy[m * N + n]);
+            if (from_memory) prefetch_soon(16 * N, &x[m * N + n]);
+            const auto normal = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+            store(&part[n - n_first], active,
+                  load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)) * normal);
           });
         }
-        for_lanes<kLanes32>(n_first4, n_end3, [=, &part2, &total8](int64_t n, auto active) {
-          store(&total8[n - n_first4], active,
-                load(&total8[n - n_first4], active) + load(&part2[n - n_first4], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active,
+                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first4, n_end3, [=, &total8](int64_t n, auto active) {
-        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first4], active));
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
@@ -1114,13 +1113,13 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total5 = 0.0f;
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total5 += load(&total_part2[m_share * N + n], active);
+          total2 += load(&total_part2[m_share * N + n], active);
         }
-        store_around(&dgamma[n], active, total5, around_caches3);
+        store_around(&dgamma[n], active, total2, around_caches3);
       });
     }
     if (around_caches3) finish_stores();
@@ -1158,7 +1157,7 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total7[512] = {};
+      float total2[512] = {};
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
@@ -1171,13 +1170,13 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
                   load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total7](int64_t n, auto active) {
-          store(&total7[n - n_first], active,
-                load(&total7[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active,
+                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total7](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total7[n - n_first], active));
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
@@ -1185,13 +1184,13 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total6 = 0.0f;
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total6 += load(&total_part[m_share * N + n], active);
+          total2 += load(&total_part[m_share * N + n], active);
         }
-        store_around(&dbeta[n], active, total6, around_caches);
+        store_around(&dbeta[n], active, total2, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -1206,14 +1205,14 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
       float total3 = 0.0f;
       float seen = 0.0f;
       float total2 = 0.0f;
-      for (int64_t n_first3 = 0; n_first3 < N; n_first3 += 4096) {
-        const int64_t n_end2 = smaller(n_first3 + 4096, N);
-        const float here = float(n_end2 - n_first3);
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        const float here = float(n_end - n_first);
         float total_here_part = 0.0f;
         Sum<float, kLanes32> total_here_part_lanes = 0.0f;
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(
-            n_first3, n_end2, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+            n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
               total_here_part_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
               const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
               total3_lanes += keep(active, g, 0.0f);
@@ -1222,7 +1221,7 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_here_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first3, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&dy[m_ahead * N + n]);
           const auto d = from_f16(load(&x[m * N + n], active)) - mean;
@@ -1244,16 +1243,16 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         Sum<float, kLanes32> total4_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
           const auto normal = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-          const auto g_ = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          total4_lanes += keep(active, g_ * normal, 0.0f);
+          const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+          total4_lanes += keep(active, g * normal, 0.0f);
         });
         total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
       }
       for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-        const auto normal2 = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-        const auto g_3 = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+        const auto normal = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+        const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
         store_around(&dx[m * N + n], active,
-                     to_f16(scale_here * (g_3 - total3 / float(N) - normal2 * (total4 / float(N)))),
+                     to_f16(scale_here * (g - total3 / float(N) - normal * (total4 / float(N)))),
                      around_caches2);
       });
     }
@@ -1262,30 +1261,30 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   const int64_t n_part2 = share_of(N, M_shares, 512);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first4 = 0; n_first4 < N; n_first4 += n_part2) {
-      const int64_t n_end3 = smaller(n_first4 + n_part2, N);
-      float total8[512] = {};
-      const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
-      for (int64_t m_first2 = m_begin2; m_first2 < m_end3; m_first2 += 512) {
-        const int64_t m_end4 = smaller(m_first2 + 512, m_end3);
-        float part2[512] = {};
-        const bool from_memory2 = M * N * 4 >= kBeyondCaches;
-        for (int64_t m = m_first2; m < m_end4; ++m) {
-          for_lanes<kLanes32>(n_first4, n_end3, [=, &part2](int64_t n, auto active) {
-            if (from_memory2) prefetch_soon(16 * N, &dy[m * N + n]);
-            if (from_memory2) prefetch_soon(16 * N, &x[m * N + n]);
-            const auto normal3 = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
-            store(&part2[n - n_first4], active,
-                  load(&part2[n - n_first4], active) + from_f16(load(&dy[m * N + n], active)) * normal3);
+    for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
+      const int64_t n_end = smaller(n_first + n_part2, N);
+      float total2[512] = {};
+      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+        const int64_t m_end2 = smaller(m_first + 512, m_end);
+        float part[512] = {};
+        const bool from_memory = M * N * 4 >= kBeyondCaches;
+        for (int64_t m = m_first; m < m_end2; ++m) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(16 * N, &dy[m * N + n]);
+            if (from_memory) prefetch_soon(16 * N, &x[m * N + n]);
+            const auto normal = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+            store(&part[n - n_first], active,
+                  load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)) * normal);
           });
         }
-        for_lanes<kLanes32>(n_first4, n_end3, [=, &part2, &total8](int64_t n, auto active) {
-          store(&total8[n - n_first4], active,
-                load(&total8[n - n_first4], active) + load(&part2[n - n_first4], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active,
+                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first4, n_end3, [=, &total8](int64_t n, auto active) {
-        store(&total_part2[m_share * N + n], active, load(&total8[n - n_first4], active));
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
@@ -1293,13 +1292,13 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first5 = 0; n_first5 < N; n_first5 += 256) {
-      for_lanes<kLanes32>(n_first5, smaller(n_first5 + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total5 = 0.0f;
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total5 += load(&total_part2[m_share * N + n], active);
+          total2 += load(&total_part2[m_share * N + n], active);
         }
-        store_around(&dgamma[n], active, total5, around_caches3);
+        store_around(&dgamma[n], active, total2, around_caches3);
       });
     }
     if (around_caches3) finish_stores();

@@ -429,8 +429,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<float, 4> y_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float d_ = x_pack[i] - total / float(int64_t(N));
-        y_pack[i] = d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma_pack[i] + beta_pack[i];
+        const float d = x_pack[i] - total / float(int64_t(N));
+        y_pack[i] = d * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma_pack[i] + beta_pack[i];
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -512,8 +512,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<double, 2> y_pack;
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const double d_ = x_pack[i] - total / double(int64_t(N));
-        y_pack[i] = d_ * rsqrt(total2 / double(int64_t(N)) + 1e-05) * gamma_pack[i] + beta_pack[i];
+        const double d = x_pack[i] - total / double(int64_t(N));
+        y_pack[i] = d * rsqrt(total2 / double(int64_t(N)) + 1e-05) * gamma_pack[i] + beta_pack[i];
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -595,8 +595,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<uint16_t, 8> y_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float d_ = from_bf16(x_pack[i]) - total / float(int64_t(N));
-        y_pack[i] = to_bf16(d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma_pack[i] + beta_pack[i]);
+        const float d = from_bf16(x_pack[i]) - total / float(int64_t(N));
+        y_pack[i] = to_bf16(d * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma_pack[i] + beta_pack[i]);
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -678,8 +678,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<uint16_t, 8> y_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float d_ = from_f16(x_pack[i]) - total / float(int64_t(N));
-        y_pack[i] = to_f16(d_ * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma_pack[i] + beta_pack[i]);
+        const float d = from_f16(x_pack[i]) - total / float(int64_t(N));
+        y_pack[i] = to_f16(d * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma_pack[i] + beta_pack[i]);
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }

@@ -738,8 +738,8 @@ void layer_norm_f32_short(const float* x, const float* gamma, const float* beta,
 struct LayerNormF32Workspace {
   int64_t total3;
   int64_t total4;
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -747,8 +747,8 @@ struct LayerNormF32Workspace {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     total3 = reserve(bytes, rows, 4);
     total4 = reserve(bytes, rows, 4);
+    total_part2 = reserve(bytes, N_shares * rows, 4);
     total_part3 = reserve(bytes, N_shares * rows, 4);
-    total_part4 = reserve(bytes, N_shares * rows, 4);
     seen_part = reserve(bytes, N_shares * rows, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -760,8 +760,8 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
   const LayerNormF32Workspace space(rows, N);
   float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
   float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (N <= 1048576) {
     const bool around_caches = rows * N * 4 >= kBeyondCaches;
@@ -799,8 +799,8 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
         }
         const float root = rsqrt(total2 / float(N) + 1e-05f);
         for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d_ = load(&x[row * N + n], active) - total / float(N);
-          store_around(&y[row * N + n], active, d_ * root * load(&gamma[n], active) + load(&beta[n], active),
+          const auto d = load(&x[row * N + n], active) - total / float(N);
+          store_around(&y[row * N + n], active, d * root * load(&gamma[n], active) + load(&beta[n], active),
                        around_caches);
         });
       }
@@ -810,77 +810,77 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total5 = 0.0f;
-        float seen2 = 0.0f;
-        float total6 = 0.0f;
+        float total = 0.0f;
+        float seen = 0.0f;
+        float total2 = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
-          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
-          const float here2 = float(n_end3 - n_first2);
-          float total_part2 = 0.0f;
-          Sum<float, kLanes32> total_part2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part2_lanes](int64_t n, auto active) {
-            total_part2_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const float here = float(n_end2 - n_first);
+          float total_part = 0.0f;
+          Sum<float, kLanes32> total_part_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
           });
-          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
-          const float mean2 = total_part2 / here2;
-          Sum<float, kLanes32> total6_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &total6_lanes](int64_t n, auto active) {
-            const auto d_4 = load(&x[row * N + n], active) - mean2;
-            total6_lanes += keep(active, d_4 * d_4, 0.0f);
+          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          const float mean = total_part / here;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            const auto d = load(&x[row * N + n], active) - mean;
+            total2_lanes += keep(active, d * d, 0.0f);
           });
-          total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
-          if (seen2 > 0.0f) {
-            const float apart2 = mean2 - total5 / seen2;
-            total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0f) {
+            const float apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
           }
-          total5 += total_part2;
-          seen2 += here2;
+          total += total_part;
+          seen += here;
         }
-        total_part3[n_share * rows + row] = total5;
-        total_part4[n_share * rows + row] = total6;
-        seen_part[n_share * rows + row] = seen2;
+        total_part2[n_share * rows + row] = total;
+        total_part3[n_share * rows + row] = total2;
+        seen_part[n_share * rows + row] = seen;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total7 = 0.0f;
-      Lanes<float, kLanes32> seen3 = 0.0f;
-      Lanes<float, kLanes32> total8 = 0.0f;
+      Lanes<float, kLanes32> total = 0.0f;
+      Lanes<float, kLanes32> seen = 0.0f;
+      Lanes<float, kLanes32> total2 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total7 += load(&total_part3[n_share * rows + row], active);
-        seen3 += load(&seen_part[n_share * rows + row], active);
+        total += load(&total_part2[n_share * rows + row], active);
+        seen += load(&seen_part[n_share * rows + row], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart3 = load(&total_part3[n_share * rows + row], active) /
-                                load(&seen_part[n_share * rows + row], active) -
-                            total7 / seen3;
-        total8 += (load(&total_part4[n_share * rows + row], active) +
-                   apart3 * apart3 * load(&seen_part[n_share * rows + row], active));
+        const auto apart = load(&total_part2[n_share * rows + row], active) /
+                               load(&seen_part[n_share * rows + row], active) -
+                           total / seen;
+        total2 += (load(&total_part3[n_share * rows + row], active) +
+                   apart * apart * load(&seen_part[n_share * rows + row], active));
       }
-      store(&total3[row], active, total7);
-      store(&total4[row], active, total8);
+      store(&total3[row], active, total);
+      store(&total4[row], active, total2);
     });
-    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total9 = total3[row];
-          const float total10 = total4[row];
-          const float root2 = rsqrt(total10 / float(N) + 1e-05f);
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
+          const float total = total3[row];
+          const float total2 = total4[row];
+          const float root = rsqrt(total2 / float(N) + 1e-05f);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
-                const auto d_3 = load(&x[row * N + n], active) - total9 / float(N);
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+                const auto d = load(&x[row * N + n], active) - total / float(N);
                 store_around(&y[row * N + n], active,
-                             d_3 * root2 * load(&gamma[n], active) + load(&beta[n], active), around_caches2);
+                             d * root * load(&gamma[n], active) + load(&beta[n], active), around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -913,8 +913,8 @@ void layer_norm_f64_short(const double* x, const double* gamma, const double* be
 struct LayerNormF64Workspace {
   int64_t total3;
   int64_t total4;
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -922,8 +922,8 @@ struct LayerNormF64Workspace {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     total3 = reserve(bytes, rows, 8);
     total4 = reserve(bytes, rows, 8);
+    total_part2 = reserve(bytes, N_shares * rows, 8);
     total_part3 = reserve(bytes, N_shares * rows, 8);
-    total_part4 = reserve(bytes, N_shares * rows, 8);
     seen_part = reserve(bytes, N_shares * rows, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -935,8 +935,8 @@ void layer_norm_f64(const double* x, const double* gamma, const double* beta, do
   const LayerNormF64Workspace space(rows, N);
   double* const total3 = reinterpret_cast<double*>(workspace + space.total3);
   double* const total4 = reinterpret_cast<double*>(workspace + space.total4);
+  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
   double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
-  double* const total_part4 = reinterpret_cast<double*>(workspace + space.total_part4);
   double* const seen_part = reinterpret_cast<double*>(workspace + space.seen_part);
   if (N <= 524288) {
     const bool around_caches = rows * N * 8 >= kBeyondCaches;
@@ -974,8 +974,8 @@ void layer_norm_f64(const double* x, const double* gamma, const double* beta, do
         }
         const double root = rsqrt(total2 / double(N) + 1e-05);
         for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d_ = load(&x[row * N + n], active) - total / double(N);
-          store_around(&y[row * N + n], active, d_ * root * load(&gamma[n], active) + load(&beta[n], active),
+          const auto d = load(&x[row * N + n], active) - total / double(N);
+          store_around(&y[row * N + n], active, d * root * load(&gamma[n], active) + load(&beta[n], active),
                        around_caches);
         });
       }
@@ -985,77 +985,77 @@ void layer_norm_f64(const double* x, const double* gamma, const double* beta, do
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        double total5 = 0.0;
-        double seen2 = 0.0;
-        double total6 = 0.0;
+        double total = 0.0;
+        double seen = 0.0;
+        double total2 = 0.0;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
-          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
-          const double here2 = double(n_end3 - n_first2);
-          double total_part2 = 0.0;
-          Sum<double, kLanes64> total_part2_lanes = 0.0;
-          for_lanes<kLanes64>(n_first2, n_end3, [=, &total_part2_lanes](int64_t n, auto active) {
-            total_part2_lanes += keep(active, load(&x[row * N + n], active), 0.0);
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const double here = double(n_end2 - n_first);
+          double total_part = 0.0;
+          Sum<double, kLanes64> total_part_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, load(&x[row * N + n], active), 0.0);
           });
-          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
-          const double mean2 = total_part2 / here2;
-          Sum<double, kLanes64> total6_lanes = 0.0;
-          for_lanes<kLanes64>(n_first2, n_end3, [=, &total6_lanes](int64_t n, auto active) {
-            const auto d_4 = load(&x[row * N + n], active) - mean2;
-            total6_lanes += keep(active, d_4 * d_4, 0.0);
+          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          const double mean = total_part / here;
+          Sum<double, kLanes64> total2_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            const auto d = load(&x[row * N + n], active) - mean;
+            total2_lanes += keep(active, d * d, 0.0);
           });
-          total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
-          if (seen2 > 0.0) {
-            const double apart2 = mean2 - total5 / seen2;
-            total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0) {
+            const double apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
           }
-          total5 += total_part2;
-          seen2 += here2;
+          total += total_part;
+          seen += here;
         }
-        total_part3[n_share * rows + row] = total5;
-        total_part4[n_share * rows + row] = total6;
-        seen_part[n_share * rows + row] = seen2;
+        total_part2[n_share * rows + row] = total;
+        total_part3[n_share * rows + row] = total2;
+        seen_part[n_share * rows + row] = seen;
       }
     }
     for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total7 = 0.0;
-      Lanes<double, kLanes64> seen3 = 0.0;
-      Lanes<double, kLanes64> total8 = 0.0;
+      Lanes<double, kLanes64> total = 0.0;
+      Lanes<double, kLanes64> seen = 0.0;
+      Lanes<double, kLanes64> total2 = 0.0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total7 += load(&total_part3[n_share * rows + row], active);
-        seen3 += load(&seen_part[n_share * rows + row], active);
+        total += load(&total_part2[n_share * rows + row], active);
+        seen += load(&seen_part[n_share * rows + row], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart3 = load(&total_part3[n_share * rows + row], active) /
-                                load(&seen_part[n_share * rows + row], active) -
-                            total7 / seen3;
-        total8 += (load(&total_part4[n_share * rows + row], active) +
-                   apart3 * apart3 * load(&seen_part[n_share * rows + row], active));
+        const auto apart = load(&total_part2[n_share * rows + row], active) /
+                               load(&seen_part[n_share * rows + row], active) -
+                           total / seen;
+        total2 += (load(&total_part3[n_share * rows + row], active) +
+                   apart * apart * load(&seen_part[n_share * rows + row], active));
       }
-      store(&total3[row], active, total7);
-      store(&total4[row], active, total8);
+      store(&total3[row], active, total);
+      store(&total4[row], active, total2);
     });
-    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const double total9 = total3[row];
-          const double total10 = total4[row];
-          const double root2 = rsqrt(total10 / double(N) + 1e-05);
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
+          const double total = total3[row];
+          const double total2 = total4[row];
+          const double root = rsqrt(total2 / double(N) + 1e-05);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes64>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
-                const auto d_3 = load(&x[row * N + n], active) - total9 / double(N);
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+                const auto d = load(&x[row * N + n], active) - total / double(N);
                 store_around(&y[row * N + n], active,
-                             d_3 * root2 * load(&gamma[n], active) + load(&beta[n], active), around_caches2);
+                             d * root * load(&gamma[n], active) + load(&beta[n], active), around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1088,8 +1088,8 @@ void layer_norm_bf16_short(const uint16_t* x, const float* gamma, const float* b
 struct LayerNormBf16Workspace {
   int64_t total3;
   int64_t total4;
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -1097,8 +1097,8 @@ struct LayerNormBf16Workspace {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     total3 = reserve(bytes, rows, 4);
     total4 = reserve(bytes, rows, 4);
+    total_part2 = reserve(bytes, N_shares * rows, 4);
     total_part3 = reserve(bytes, N_shares * rows, 4);
-    total_part4 = reserve(bytes, N_shares * rows, 4);
     seen_part = reserve(bytes, N_shares * rows, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -1110,8 +1110,8 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
   const LayerNormBf16Workspace space(rows, N);
   float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
   float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (N <= 2097152) {
     const bool around_caches = rows * N * 2 >= kBeyondCaches;
@@ -1149,9 +1149,9 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         }
         const float root = rsqrt(total2 / float(N) + 1e-05f);
         for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d_ = from_bf16(load(&x[row * N + n], active)) - total / float(N);
+          const auto d = from_bf16(load(&x[row * N + n], active)) - total / float(N);
           store_around(&y[row * N + n], active,
-                       to_bf16(d_ * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
+                       to_bf16(d * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -1160,78 +1160,78 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total5 = 0.0f;
-        float seen2 = 0.0f;
-        float total6 = 0.0f;
+        float total = 0.0f;
+        float seen = 0.0f;
+        float total2 = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
-          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
-          const float here2 = float(n_end3 - n_first2);
-          float total_part2 = 0.0f;
-          Sum<float, kLanes32> total_part2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part2_lanes](int64_t n, auto active) {
-            total_part2_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const float here = float(n_end2 - n_first);
+          float total_part = 0.0f;
+          Sum<float, kLanes32> total_part_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
           });
-          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
-          const float mean2 = total_part2 / here2;
-          Sum<float, kLanes32> total6_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &total6_lanes](int64_t n, auto active) {
-            const auto d_4 = from_bf16(load(&x[row * N + n], active)) - mean2;
-            total6_lanes += keep(active, d_4 * d_4, 0.0f);
+          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          const float mean = total_part / here;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            const auto d = from_bf16(load(&x[row * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, 0.0f);
           });
-          total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
-          if (seen2 > 0.0f) {
-            const float apart2 = mean2 - total5 / seen2;
-            total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0f) {
+            const float apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
           }
-          total5 += total_part2;
-          seen2 += here2;
+          total += total_part;
+          seen += here;
         }
-        total_part3[n_share * rows + row] = total5;
-        total_part4[n_share * rows + row] = total6;
-        seen_part[n_share * rows + row] = seen2;
+        total_part2[n_share * rows + row] = total;
+        total_part3[n_share * rows + row] = total2;
+        seen_part[n_share * rows + row] = seen;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total7 = 0.0f;
-      Lanes<float, kLanes32> seen3 = 0.0f;
-      Lanes<float, kLanes32> total8 = 0.0f;
+      Lanes<float, kLanes32> total = 0.0f;
+      Lanes<float, kLanes32> seen = 0.0f;
+      Lanes<float, kLanes32> total2 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total7 += load(&total_part3[n_share * rows + row], active);
-        seen3 += load(&seen_part[n_share * rows + row], active);
+        total += load(&total_part2[n_share * rows + row], active);
+        seen += load(&seen_part[n_share * rows + row], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart3 = load(&total_part3[n_share * rows + row], active) /
-                                load(&seen_part[n_share * rows + row], active) -
-                            total7 / seen3;
-        total8 += (load(&total_part4[n_share * rows + row], active) +
-                   apart3 * apart3 * load(&seen_part[n_share * rows + row], active));
+        const auto apart = load(&total_part2[n_share * rows + row], active) /
+                               load(&seen_part[n_share * rows + row], active) -
+                           total / seen;
+        total2 += (load(&total_part3[n_share * rows + row], active) +
+                   apart * apart * load(&seen_part[n_share * rows + row], active));
       }
-      store(&total3[row], active, total7);
-      store(&total4[row], active, total8);
+      store(&total3[row], active, total);
+      store(&total4[row], active, total2);
     });
-    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total9 = total3[row];
-          const float total10 = total4[row];
-          const float root2 = rsqrt(total10 / float(N) + 1e-05f);
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
+          const float total = total3[row];
+          const float total2 = total4[row];
+          const float root = rsqrt(total2 / float(N) + 1e-05f);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
-                const auto d_3 = from_bf16(load(&x[row * N + n], active)) - total9 / float(N);
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+                const auto d = from_bf16(load(&x[row * N + n], active)) - total / float(N);
                 store_around(&y[row * N + n], active,
-                             to_bf16(d_3 * root2 * load(&gamma[n], active) + load(&beta[n], active)),
-                             around_caches2);
+                             to_bf16(d * root * load(&gamma[n], active) + load(&beta[n], active)),
+                             around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1264,8 +1264,8 @@ void layer_norm_f16_short(const uint16_t* x, const float* gamma, const float* be
 struct LayerNormF16Workspace {
   int64_t total3;
   int64_t total4;
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
@@ -1273,8 +1273,8 @@ struct LayerNormF16Workspace {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     total3 = reserve(bytes, rows, 4);
     total4 = reserve(bytes, rows, 4);
+    total_part2 = reserve(bytes, N_shares * rows, 4);
     total_part3 = reserve(bytes, N_shares * rows, 4);
-    total_part4 = reserve(bytes, N_shares * rows, 4);
     seen_part = reserve(bytes, N_shares * rows, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -1286,8 +1286,8 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
   const LayerNormF16Workspace space(rows, N);
   float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
   float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (N <= 2097152) {
     const bool around_caches = rows * N * 2 >= kBeyondCaches;
@@ -1325,9 +1325,9 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
         }
         const float root = rsqrt(total2 / float(N) + 1e-05f);
         for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d_ = from_f16(load(&x[row * N + n], active)) - total / float(N);
+          const auto d = from_f16(load(&x[row * N + n], active)) - total / float(N);
           store_around(&y[row * N + n], active,
-                       to_f16(d_ * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
+                       to_f16(d * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -1336,78 +1336,78 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total5 = 0.0f;
-        float seen2 = 0.0f;
-        float total6 = 0.0f;
+        float total = 0.0f;
+        float seen = 0.0f;
+        float total2 = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
-          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
-          const float here2 = float(n_end3 - n_first2);
-          float total_part2 = 0.0f;
-          Sum<float, kLanes32> total_part2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part2_lanes](int64_t n, auto active) {
-            total_part2_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const float here = float(n_end2 - n_first);
+          float total_part = 0.0f;
+          Sum<float, kLanes32> total_part_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
           });
-          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
-          const float mean2 = total_part2 / here2;
-          Sum<float, kLanes32> total6_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &total6_lanes](int64_t n, auto active) {
-            const auto d_4 = from_f16(load(&x[row * N + n], active)) - mean2;
-            total6_lanes += keep(active, d_4 * d_4, 0.0f);
+          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          const float mean = total_part / here;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            const auto d = from_f16(load(&x[row * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, 0.0f);
           });
-          total6 += across(total6_lanes, [](auto a, auto b) { return a + b; });
-          if (seen2 > 0.0f) {
-            const float apart2 = mean2 - total5 / seen2;
-            total6 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0f) {
+            const float apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
           }
-          total5 += total_part2;
-          seen2 += here2;
+          total += total_part;
+          seen += here;
         }
-        total_part3[n_share * rows + row] = total5;
-        total_part4[n_share * rows + row] = total6;
-        seen_part[n_share * rows + row] = seen2;
+        total_part2[n_share * rows + row] = total;
+        total_part3[n_share * rows + row] = total2;
+        seen_part[n_share * rows + row] = seen;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total7 = 0.0f;
-      Lanes<float, kLanes32> seen3 = 0.0f;
-      Lanes<float, kLanes32> total8 = 0.0f;
+      Lanes<float, kLanes32> total = 0.0f;
+      Lanes<float, kLanes32> seen = 0.0f;
+      Lanes<float, kLanes32> total2 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total7 += load(&total_part3[n_share * rows + row], active);
-        seen3 += load(&seen_part[n_share * rows + row], active);
+        total += load(&total_part2[n_share * rows + row], active);
+        seen += load(&seen_part[n_share * rows + row], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart3 = load(&total_part3[n_share * rows + row], active) /
-                                load(&seen_part[n_share * rows + row], active) -
-                            total7 / seen3;
-        total8 += (load(&total_part4[n_share * rows + row], active) +
-                   apart3 * apart3 * load(&seen_part[n_share * rows + row], active));
+        const auto apart = load(&total_part2[n_share * rows + row], active) /
+                               load(&seen_part[n_share * rows + row], active) -
+                           total / seen;
+        total2 += (load(&total_part3[n_share * rows + row], active) +
+                   apart * apart * load(&seen_part[n_share * rows + row], active));
       }
-      store(&total3[row], active, total7);
-      store(&total4[row], active, total8);
+      store(&total3[row], active, total);
+      store(&total4[row], active, total2);
     });
-    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total9 = total3[row];
-          const float total10 = total4[row];
-          const float root2 = rsqrt(total10 / float(N) + 1e-05f);
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
+          const float total = total3[row];
+          const float total2 = total4[row];
+          const float root = rsqrt(total2 / float(N) + 1e-05f);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
-                const auto d_3 = from_f16(load(&x[row * N + n], active)) - total9 / float(N);
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+                const auto d = from_f16(load(&x[row * N + n], active)) - total / float(N);
                 store_around(&y[row * N + n], active,
-                             to_f16(d_3 * root2 * load(&gamma[n], active) + load(&beta[n], active)),
-                             around_caches2);
+                             to_f16(d * root * load(&gamma[n], active) + load(&beta[n], active)),
+                             around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }

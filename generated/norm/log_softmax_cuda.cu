@@ -428,8 +428,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<float, 4> y_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float d_ = x_pack[i] - greatest;
-        y_pack[i] = d_ - logf(total);
+        const float d = x_pack[i] - greatest;
+        y_pack[i] = d - logf(total);
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -509,8 +509,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<double, 2> y_pack;
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const double d_ = x_pack[i] - greatest;
-        y_pack[i] = d_ - log(total);
+        const double d = x_pack[i] - greatest;
+        y_pack[i] = d - log(total);
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -590,8 +590,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<uint16_t, 8> y_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float d_ = from_bf16(x_pack[i]) - greatest;
-        y_pack[i] = to_bf16(d_ - logf(total));
+        const float d = from_bf16(x_pack[i]) - greatest;
+        y_pack[i] = to_bf16(d - logf(total));
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -671,8 +671,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<uint16_t, 8> y_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float d_ = from_f16(x_pack[i]) - greatest;
-        y_pack[i] = to_f16(d_ - logf(total));
+        const float d = from_f16(x_pack[i]) - greatest;
+        y_pack[i] = to_f16(d - logf(total));
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }

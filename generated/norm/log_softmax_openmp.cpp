@@ -1018,8 +1018,8 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* wo
         }
         const float logarithm = std::log(total);
         for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d_ = load(&x[row * N + n], active) - greatest;
-          store_around(&y[row * N + n], active, d_ - logarithm, around_caches);
+          const auto d = load(&x[row * N + n], active) - greatest;
+          store_around(&y[row * N + n], active, d - logarithm, around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -1028,69 +1028,69 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* wo
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float greatest3 = -INFINITY;
-        float total3 = 0.0f;
+        float greatest = -INFINITY;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
-          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
-          float greatest_now2 = greatest3;
-          Extreme<float, kLanes32> greatest_now2_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &greatest_now2_lanes](int64_t n, auto active) {
-            greatest_now2_lanes =
-                maximum(greatest_now2_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          float greatest_now = greatest;
+          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
+            greatest_now_lanes =
+                maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
           });
-          greatest_now2 = maximum(greatest_now2,
-                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now2 > greatest3) {
-            total3 = greatest3 > -INFINITY ? total3 * std::exp(greatest3 - greatest_now2) : 0.0f;
+          greatest_now =
+              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now > greatest) {
+            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
           }
-          greatest3 = greatest_now2;
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &total3_lanes](int64_t n, auto active) {
-            const auto d_4 = load(&x[row * N + n], active) - greatest3;
-            total3_lanes += keep(active, exp(d_4), 0.0f);
+          greatest = greatest_now;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            const auto d = load(&x[row * N + n], active) - greatest;
+            total_lanes += keep(active, exp(d), 0.0f);
           });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        greatest_part[n_share * rows + row] = greatest3;
-        total_part[n_share * rows + row] = total3;
+        greatest_part[n_share * rows + row] = greatest;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest4 = -INFINITY;
-      Lanes<float, kLanes32> total4 = 0.0f;
+      Lanes<float, kLanes32> greatest = -INFINITY;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += choose(
-            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest4 > -INFINITY, 0.0f,
+        total += choose(
+            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest > -INFINITY, 0.0f,
             load(&total_part[n_share * rows + row], active) *
-                exp(load(&greatest_part[n_share * rows + row], active) - greatest4));
+                exp(load(&greatest_part[n_share * rows + row], active) - greatest));
       }
-      store(&greatest2[row], active, greatest4);
-      store(&total2[row], active, total4);
+      store(&greatest2[row], active, greatest);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float greatest5 = greatest2[row];
-          const float total5 = total2[row];
-          const float logarithm2 = std::log(total5);
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end4,
+          const float greatest = greatest2[row];
+          const float total = total2[row];
+          const float logarithm = std::log(total);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lines<kLanes32>(around_caches, &y[row * N + n_begin], n_begin, n_end,
                               [=](int64_t n, auto active) {
-                                const auto d_3 = load(&x[row * N + n], active) - greatest5;
-                                store_around(&y[row * N + n], active, d_3 - logarithm2, around_caches2);
+                                const auto d = load(&x[row * N + n], active) - greatest;
+                                store_around(&y[row * N + n], active, d - logarithm, around_caches);
                               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1176,8 +1176,8 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* 
         }
         const double logarithm = std::log(total);
         for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d_ = load(&x[row * N + n], active) - greatest;
-          store_around(&y[row * N + n], active, d_ - logarithm, around_caches);
+          const auto d = load(&x[row * N + n], active) - greatest;
+          store_around(&y[row * N + n], active, d - logarithm, around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -1186,70 +1186,70 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* 
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        double greatest3 = -double(INFINITY);
-        double total3 = 0.0;
+        double greatest = -double(INFINITY);
+        double total = 0.0;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
-          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
-          double greatest_now2 = greatest3;
-          Extreme<double, kLanes64> greatest_now2_lanes = -double(INFINITY);
-          for_lanes<kLanes64>(n_first2, n_end3, [=, &greatest_now2_lanes](int64_t n, auto active) {
-            greatest_now2_lanes =
-                maximum(greatest_now2_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          double greatest_now = greatest;
+          Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
+          for_lanes<kLanes64>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
+            greatest_now_lanes =
+                maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
           });
-          greatest_now2 = maximum(greatest_now2,
-                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now2 > greatest3) {
-            total3 = greatest3 > -double(INFINITY) ? total3 * std::exp(greatest3 - greatest_now2) : 0.0;
+          greatest_now =
+              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now > greatest) {
+            total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
           }
-          greatest3 = greatest_now2;
-          Lanes<double, kLanes64> total3_lanes = 0.0;
-          for_lanes<kLanes64>(n_first2, n_end3, [=, &total3_lanes](int64_t n, auto active) {
-            const auto d_4 = load(&x[row * N + n], active) - greatest3;
-            total3_lanes += keep(active, exp(d_4), 0.0);
+          greatest = greatest_now;
+          Lanes<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            const auto d = load(&x[row * N + n], active) - greatest;
+            total_lanes += keep(active, exp(d), 0.0);
           });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        greatest_part[n_share * rows + row] = greatest3;
-        total_part[n_share * rows + row] = total3;
+        greatest_part[n_share * rows + row] = greatest;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> greatest4 = -double(INFINITY);
-      Lanes<double, kLanes64> total4 = 0.0;
+      Lanes<double, kLanes64> greatest = -double(INFINITY);
+      Lanes<double, kLanes64> total = 0.0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += choose(load(&greatest_part[n_share * rows + row], active) == -double(INFINITY) &&
-                             greatest4 > -double(INFINITY),
-                         0.0,
-                         load(&total_part[n_share * rows + row], active) *
-                             exp(load(&greatest_part[n_share * rows + row], active) - greatest4));
+        total += choose(load(&greatest_part[n_share * rows + row], active) == -double(INFINITY) &&
+                            greatest > -double(INFINITY),
+                        0.0,
+                        load(&total_part[n_share * rows + row], active) *
+                            exp(load(&greatest_part[n_share * rows + row], active) - greatest));
       }
-      store(&greatest2[row], active, greatest4);
-      store(&total2[row], active, total4);
+      store(&greatest2[row], active, greatest);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const double greatest5 = greatest2[row];
-          const double total5 = total2[row];
-          const double logarithm2 = std::log(total5);
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes64>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end4,
+          const double greatest = greatest2[row];
+          const double total = total2[row];
+          const double logarithm = std::log(total);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lines<kLanes64>(around_caches, &y[row * N + n_begin], n_begin, n_end,
                               [=](int64_t n, auto active) {
-                                const auto d_3 = load(&x[row * N + n], active) - greatest5;
-                                store_around(&y[row * N + n], active, d_3 - logarithm2, around_caches2);
+                                const auto d = load(&x[row * N + n], active) - greatest;
+                                store_around(&y[row * N + n], active, d - logarithm, around_caches);
                               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1335,8 +1335,8 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
         }
         const float logarithm = std::log(total);
         for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d_ = from_bf16(load(&x[row * N + n], active)) - greatest;
-          store_around(&y[row * N + n], active, to_bf16(d_ - logarithm), around_caches);
+          const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
+          store_around(&y[row * N + n], active, to_bf16(d - logarithm), around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -1345,69 +1345,69 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float greatest3 = -INFINITY;
-        float total3 = 0.0f;
+        float greatest = -INFINITY;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
-          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
-          float greatest_now2 = greatest3;
-          Extreme<float, kLanes32> greatest_now2_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &greatest_now2_lanes](int64_t n, auto active) {
-            greatest_now2_lanes = maximum(greatest_now2_lanes,
-                                          keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          float greatest_now = greatest;
+          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
+            greatest_now_lanes = maximum(greatest_now_lanes,
+                                         keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
           });
-          greatest_now2 = maximum(greatest_now2,
-                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now2 > greatest3) {
-            total3 = greatest3 > -INFINITY ? total3 * std::exp(greatest3 - greatest_now2) : 0.0f;
+          greatest_now =
+              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now > greatest) {
+            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
           }
-          greatest3 = greatest_now2;
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &total3_lanes](int64_t n, auto active) {
-            const auto d_4 = from_bf16(load(&x[row * N + n], active)) - greatest3;
-            total3_lanes += keep(active, exp(d_4), 0.0f);
+          greatest = greatest_now;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
+            total_lanes += keep(active, exp(d), 0.0f);
           });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        greatest_part[n_share * rows + row] = greatest3;
-        total_part[n_share * rows + row] = total3;
+        greatest_part[n_share * rows + row] = greatest;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest4 = -INFINITY;
-      Lanes<float, kLanes32> total4 = 0.0f;
+      Lanes<float, kLanes32> greatest = -INFINITY;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += choose(
-            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest4 > -INFINITY, 0.0f,
+        total += choose(
+            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest > -INFINITY, 0.0f,
             load(&total_part[n_share * rows + row], active) *
-                exp(load(&greatest_part[n_share * rows + row], active) - greatest4));
+                exp(load(&greatest_part[n_share * rows + row], active) - greatest));
       }
-      store(&greatest2[row], active, greatest4);
-      store(&total2[row], active, total4);
+      store(&greatest2[row], active, greatest);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float greatest5 = greatest2[row];
-          const float total5 = total2[row];
-          const float logarithm2 = std::log(total5);
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
-                const auto d_3 = from_bf16(load(&x[row * N + n], active)) - greatest5;
-                store_around(&y[row * N + n], active, to_bf16(d_3 - logarithm2), around_caches2);
-              });
+          const float greatest = greatest2[row];
+          const float total = total2[row];
+          const float logarithm = std::log(total);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lines<kLanes32>(around_caches, &y[row * N + n_begin], n_begin, n_end,
+                              [=](int64_t n, auto active) {
+                                const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
+                                store_around(&y[row * N + n], active, to_bf16(d - logarithm), around_caches);
+                              });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1493,8 +1493,8 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, ch
         }
         const float logarithm = std::log(total);
         for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d_ = from_f16(load(&x[row * N + n], active)) - greatest;
-          store_around(&y[row * N + n], active, to_f16(d_ - logarithm), around_caches);
+          const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
+          store_around(&y[row * N + n], active, to_f16(d - logarithm), around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -1503,69 +1503,69 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, ch
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float greatest3 = -INFINITY;
-        float total3 = 0.0f;
+        float greatest = -INFINITY;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first2 = n_begin; n_first2 < n_end2; n_first2 += 4096) {
-          const int64_t n_end3 = smaller(n_first2 + 4096, n_end2);
-          float greatest_now2 = greatest3;
-          Extreme<float, kLanes32> greatest_now2_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &greatest_now2_lanes](int64_t n, auto active) {
-            greatest_now2_lanes = maximum(greatest_now2_lanes,
-                                          keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+          const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          float greatest_now = greatest;
+          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
+            greatest_now_lanes =
+                maximum(greatest_now_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
           });
-          greatest_now2 = maximum(greatest_now2,
-                                  across(greatest_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now2 > greatest3) {
-            total3 = greatest3 > -INFINITY ? total3 * std::exp(greatest3 - greatest_now2) : 0.0f;
+          greatest_now =
+              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (greatest_now > greatest) {
+            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
           }
-          greatest3 = greatest_now2;
-          Lanes<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first2, n_end3, [=, &total3_lanes](int64_t n, auto active) {
-            const auto d_4 = from_f16(load(&x[row * N + n], active)) - greatest3;
-            total3_lanes += keep(active, exp(d_4), 0.0f);
+          greatest = greatest_now;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
+            total_lanes += keep(active, exp(d), 0.0f);
           });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        greatest_part[n_share * rows + row] = greatest3;
-        total_part[n_share * rows + row] = total3;
+        greatest_part[n_share * rows + row] = greatest;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest4 = -INFINITY;
-      Lanes<float, kLanes32> total4 = 0.0f;
+      Lanes<float, kLanes32> greatest = -INFINITY;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += choose(
-            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest4 > -INFINITY, 0.0f,
+        total += choose(
+            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest > -INFINITY, 0.0f,
             load(&total_part[n_share * rows + row], active) *
-                exp(load(&greatest_part[n_share * rows + row], active) - greatest4));
+                exp(load(&greatest_part[n_share * rows + row], active) - greatest));
       }
-      store(&greatest2[row], active, greatest4);
-      store(&total2[row], active, total4);
+      store(&greatest2[row], active, greatest);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float greatest5 = greatest2[row];
-          const float total5 = total2[row];
-          const float logarithm2 = std::log(total5);
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end4 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end4, [=](int64_t n, auto active) {
-                const auto d_3 = from_f16(load(&x[row * N + n], active)) - greatest5;
-                store_around(&y[row * N + n], active, to_f16(d_3 - logarithm2), around_caches2);
-              });
+          const float greatest = greatest2[row];
+          const float total = total2[row];
+          const float logarithm = std::log(total);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lines<kLanes32>(around_caches, &y[row * N + n_begin], n_begin, n_end,
+                              [=](int64_t n, auto active) {
+                                const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
+                                store_around(&y[row * N + n], active, to_f16(d - logarithm), around_caches);
+                              });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }

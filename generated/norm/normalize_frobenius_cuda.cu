@@ -251,8 +251,8 @@ __global__ void __launch_bounds__(256)
   Pack<float, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const float length2 = sqrtf(total[0]);
-    y_pack[i] = x_pack[i] / maximum(length2, 1e-12f);
+    const float length = sqrtf(total[0]);
+    y_pack[i] = x_pack[i] / maximum(length, 1e-12f);
   }
   store_pack(&y[mn_first], y_pack, remaining);
 }
@@ -352,8 +352,8 @@ __global__ void __launch_bounds__(256)
   Pack<double, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const double length2 = sqrt(total[0]);
-    y_pack[i] = x_pack[i] / maximum(length2, 1e-12);
+    const double length = sqrt(total[0]);
+    y_pack[i] = x_pack[i] / maximum(length, 1e-12);
   }
   store_pack(&y[mn_first], y_pack, remaining);
 }
@@ -453,8 +453,8 @@ __global__ void __launch_bounds__(256)
   Pack<uint16_t, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const float length2 = sqrtf(total[0]);
-    y_pack[i] = to_bf16(from_bf16(x_pack[i]) / maximum(length2, 1e-12f));
+    const float length = sqrtf(total[0]);
+    y_pack[i] = to_bf16(from_bf16(x_pack[i]) / maximum(length, 1e-12f));
   }
   store_pack(&y[mn_first], y_pack, remaining);
 }
@@ -554,8 +554,8 @@ __global__ void __launch_bounds__(256)
   Pack<uint16_t, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const float length2 = sqrtf(total[0]);
-    y_pack[i] = to_f16(from_f16(x_pack[i]) / maximum(length2, 1e-12f));
+    const float length = sqrtf(total[0]);
+    y_pack[i] = to_f16(from_f16(x_pack[i]) / maximum(length, 1e-12f));
   }
   store_pack(&y[mn_first], y_pack, remaining);
 }

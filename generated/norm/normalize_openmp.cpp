@@ -872,45 +872,44 @@ void normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N, char* w
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
-                              [=, &total3_lanes](int64_t n, auto active) {
-                                total3_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0f);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total3;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total4 = 0.0f;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += load(&total_part[n_share * rows + row], active);
+        total += load(&total_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total4);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total5 = total2[row];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end2,
-                              [=](int64_t n, auto active) {
-                                store_around(&y[row * N + n], active,
-                                             quotient(load(&x[row * N + n], active), maximum(total5, 1e-12f)),
-                                             around_caches2);
-                              });
+          const float total = total2[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lines<kLanes32>(
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+                store_around(&y[row * N + n], active,
+                             quotient(load(&x[row * N + n], active), maximum(total, 1e-12f)), around_caches);
+              });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -978,44 +977,44 @@ void normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N, char*
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        double total3 = 0.0;
+        double total = 0.0;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<double, kLanes64> total3_lanes = 0.0;
-          for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, n_end),
-                              [=, &total3_lanes](int64_t n, auto active) {
-                                total3_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0);
                               });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total3;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total4 = 0.0;
+      Lanes<double, kLanes64> total = 0.0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += load(&total_part[n_share * rows + row], active);
+        total += load(&total_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total4);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const double total5 = total2[row];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const double total = total2[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes64>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
-                             quotient(load(&x[row * N + n], active), maximum(total5, 1e-12)), around_caches2);
+                             quotient(load(&x[row * N + n], active), maximum(total, 1e-12)), around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1084,46 +1083,46 @@ void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, 
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes += keep(active, absolute(from_bf16(load(&x[row * N + n], active))), 0.0f);
+              n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
+                total_lanes += keep(active, absolute(from_bf16(load(&x[row * N + n], active))), 0.0f);
               });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total3;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total4 = 0.0f;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += load(&total_part[n_share * rows + row], active);
+        total += load(&total_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total4);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total5 = total2[row];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const float total = total2[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(
                     &y[row * N + n], active,
-                    to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(total5, 1e-12f))),
-                    around_caches2);
+                    to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
+                    around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1192,46 +1191,46 @@ void normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes += keep(active, absolute(from_f16(load(&x[row * N + n], active))), 0.0f);
+              n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
+                total_lanes += keep(active, absolute(from_f16(load(&x[row * N + n], active))), 0.0f);
               });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total3;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total4 = 0.0f;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += load(&total_part[n_share * rows + row], active);
+        total += load(&total_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total4);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total5 = total2[row];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const float total = total2[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(
                     &y[row * N + n], active,
-                    to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(total5, 1e-12f))),
-                    around_caches2);
+                    to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
+                    around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1301,46 +1300,46 @@ void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N, char* w
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
-                              [=, &total3_lanes](int64_t n, auto active) {
-                                const auto x_2 = load_once(&x[row * N + n], active);
-                                total3_lanes += keep(active, x_2 * x_2, 0.0f);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                const auto x_ = load_once(&x[row * N + n], active);
+                                total_lanes += keep(active, x_ * x_, 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total3;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total4 = 0.0f;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += load(&total_part[n_share * rows + row], active);
+        total += load(&total_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total4);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total5 = total2[row];
-          const float fixed2 = maximum(std::sqrt(total5), 1e-12f);
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end2,
+          const float total = total2[row];
+          const float fixed = maximum(std::sqrt(total), 1e-12f);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lines<kLanes32>(around_caches, &y[row * N + n_begin], n_begin, n_end,
                               [=](int64_t n, auto active) {
                                 store_around(&y[row * N + n], active,
-                                             quotient(load(&x[row * N + n], active), fixed2), around_caches2);
+                                             quotient(load(&x[row * N + n], active), fixed), around_caches);
                               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1410,46 +1409,46 @@ void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N, char*
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        double total3 = 0.0;
+        double total = 0.0;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<double, kLanes64> total3_lanes = 0.0;
-          for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, n_end),
-                              [=, &total3_lanes](int64_t n, auto active) {
-                                const auto x_2 = load_once(&x[row * N + n], active);
-                                total3_lanes += keep(active, x_2 * x_2, 0.0);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                const auto x_ = load_once(&x[row * N + n], active);
+                                total_lanes += keep(active, x_ * x_, 0.0);
                               });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total3;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total4 = 0.0;
+      Lanes<double, kLanes64> total = 0.0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += load(&total_part[n_share * rows + row], active);
+        total += load(&total_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total4);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const double total5 = total2[row];
-          const double fixed2 = maximum(std::sqrt(total5), 1e-12);
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes64>(around_caches2, &y[row * N + n_begin2], n_begin2, n_end2,
+          const double total = total2[row];
+          const double fixed = maximum(std::sqrt(total), 1e-12);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lines<kLanes64>(around_caches, &y[row * N + n_begin], n_begin, n_end,
                               [=](int64_t n, auto active) {
                                 store_around(&y[row * N + n], active,
-                                             quotient(load(&x[row * N + n], active), fixed2), around_caches2);
+                                             quotient(load(&x[row * N + n], active), fixed), around_caches);
                               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1521,47 +1520,47 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, 
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
-                              [=, &total3_lanes](int64_t n, auto active) {
-                                const auto x_2 = from_bf16(load(&x[row * N + n], active));
-                                total3_lanes += keep(active, x_2 * x_2, 0.0f);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                const auto x_ = from_bf16(load(&x[row * N + n], active));
+                                total_lanes += keep(active, x_ * x_, 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total3;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total4 = 0.0f;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += load(&total_part[n_share * rows + row], active);
+        total += load(&total_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total4);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total5 = total2[row];
-          const float fixed2 = maximum(std::sqrt(total5), 1e-12f);
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const float total = total2[row];
+          const float fixed = maximum(std::sqrt(total), 1e-12f);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
-                             to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), fixed2)),
-                             around_caches2);
+                             to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), fixed)),
+                             around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1633,47 +1632,46 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
-                              [=, &total3_lanes](int64_t n, auto active) {
-                                const auto x_2 = from_f16(load(&x[row * N + n], active));
-                                total3_lanes += keep(active, x_2 * x_2, 0.0f);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                const auto x_ = from_f16(load(&x[row * N + n], active));
+                                total_lanes += keep(active, x_ * x_, 0.0f);
                               });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total3;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total4 = 0.0f;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += load(&total_part[n_share * rows + row], active);
+        total += load(&total_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total4);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total5 = total2[row];
-          const float fixed2 = maximum(std::sqrt(total5), 1e-12f);
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const float total = total2[row];
+          const float fixed = maximum(std::sqrt(total), 1e-12f);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
-                             to_f16(quotient(from_f16(load(&x[row * N + n], active)), fixed2)),
-                             around_caches2);
+                             to_f16(quotient(from_f16(load(&x[row * N + n], active)), fixed)), around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1740,43 +1738,43 @@ void normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N, ch
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float greatest3 = -INFINITY;
+        float greatest = -INFINITY;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> greatest3_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest3_lanes](int64_t n, auto active) {
-          greatest3_lanes =
-              maximum(greatest3_lanes, keep(active, absolute(load(&x[row * N + n], active)), -INFINITY));
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes =
+              maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -INFINITY));
         });
-        greatest3 = maximum(greatest3, across(greatest3_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * rows + row] = greatest3;
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * rows + row] = greatest;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest4 = -INFINITY;
+      Lanes<float, kLanes32> greatest = -INFINITY;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
-      store(&greatest2[row], active, greatest4);
+      store(&greatest2[row], active, greatest);
     });
-    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float greatest5 = greatest2[row];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const float greatest = greatest2[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
-                             quotient(load(&x[row * N + n], active), maximum(greatest5, 1e-12f)),
-                             around_caches2);
+                             quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12f)),
+                             around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1843,43 +1841,43 @@ void normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N, 
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        double greatest3 = -double(INFINITY);
+        double greatest = -double(INFINITY);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<double, kLanes64> greatest3_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &greatest3_lanes](int64_t n, auto active) {
-          greatest3_lanes = maximum(greatest3_lanes,
-                                    keep(active, absolute(load(&x[row * N + n], active)), -double(INFINITY)));
+        Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
+        for_lanes<kLanes64>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(greatest_lanes,
+                                   keep(active, absolute(load(&x[row * N + n], active)), -double(INFINITY)));
         });
-        greatest3 = maximum(greatest3, across(greatest3_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * rows + row] = greatest3;
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * rows + row] = greatest;
       }
     }
     for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> greatest4 = -double(INFINITY);
+      Lanes<double, kLanes64> greatest = -double(INFINITY);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
-      store(&greatest2[row], active, greatest4);
+      store(&greatest2[row], active, greatest);
     });
-    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const double greatest5 = greatest2[row];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const double greatest = greatest2[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes64>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
-                             quotient(load(&x[row * N + n], active), maximum(greatest5, 1e-12)),
-                             around_caches2);
+                             quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12)),
+                             around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1947,44 +1945,44 @@ void normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float greatest3 = -INFINITY;
+        float greatest = -INFINITY;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> greatest3_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest3_lanes](int64_t n, auto active) {
-          greatest3_lanes = maximum(
-              greatest3_lanes, keep(active, absolute(from_bf16(load(&x[row * N + n], active))), -INFINITY));
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(
+              greatest_lanes, keep(active, absolute(from_bf16(load(&x[row * N + n], active))), -INFINITY));
         });
-        greatest3 = maximum(greatest3, across(greatest3_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * rows + row] = greatest3;
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * rows + row] = greatest;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest4 = -INFINITY;
+      Lanes<float, kLanes32> greatest = -INFINITY;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
-      store(&greatest2[row], active, greatest4);
+      store(&greatest2[row], active, greatest);
     });
-    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float greatest5 = greatest2[row];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const float greatest = greatest2[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(
                     &y[row * N + n], active,
-                    to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(greatest5, 1e-12f))),
-                    around_caches2);
+                    to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),
+                    around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -2052,44 +2050,44 @@ void normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float greatest3 = -INFINITY;
+        float greatest = -INFINITY;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> greatest3_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest3_lanes](int64_t n, auto active) {
-          greatest3_lanes = maximum(
-              greatest3_lanes, keep(active, absolute(from_f16(load(&x[row * N + n], active))), -INFINITY));
+        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(
+              greatest_lanes, keep(active, absolute(from_f16(load(&x[row * N + n], active))), -INFINITY));
         });
-        greatest3 = maximum(greatest3, across(greatest3_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * rows + row] = greatest3;
+        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest_part[n_share * rows + row] = greatest;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest4 = -INFINITY;
+      Lanes<float, kLanes32> greatest = -INFINITY;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest4 = maximum(greatest4, load(&greatest_part[n_share * rows + row], active));
+        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
-      store(&greatest2[row], active, greatest4);
+      store(&greatest2[row], active, greatest);
     });
-    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float greatest5 = greatest2[row];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const float greatest = greatest2[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &y[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(
                     &y[row * N + n], active,
-                    to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(greatest5, 1e-12f))),
-                    around_caches2);
+                    to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),
+                    around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }

@@ -633,32 +633,32 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
       for (int64_t b = 0; b < B; ++b) {
         const int64_t n_start = row_start[b];
         const int64_t n_count = row_start[b + 1] - n_start;
-        float total2 = 0.0f;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, n_count, 64),
                       n_end = share_begin(n_share + 1, N_shares, n_count, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, n_end),
-                              [=, &total2_lanes](int64_t n, auto active) {
-                                const auto x_2 = load_once(&x[n_start + n], active);
-                                total2_lanes += keep(active, x_2 * x_2, 0.0f);
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                              [=, &total_lanes](int64_t n, auto active) {
+                                const auto x_ = load_once(&x[n_start + n], active);
+                                total_lanes += keep(active, x_ * x_, 0.0f);
                               });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+          total += across(total_lanes, [](auto one, auto other) { return one + other; });
         }
-        total_part[n_share * B + b] = total2;
+        total_part[n_share * B + b] = total;
       }
     }
     for_lanes<kLanes64>(0, B, [=](int64_t b, auto active) {
-      Lanes<float, kLanes64> total3 = 0.0f;
+      Lanes<float, kLanes64> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total3 += load(&total_part[n_share * B + b], active);
+        total += load(&total_part[n_share * B + b], active);
       }
       const auto by_lane =
           gather<int64_t>(b, active, [&](int64_t b_at) { return row_start[b_at + 1] - row_start[b_at]; });
-      store(&rms_here2[b], active, sqrt(total3 / convert<float>(by_lane)));
+      store(&rms_here2[b], active, sqrt(total / convert<float>(by_lane)));
       store(&rms[b], active, load(&rms_here2[b], active));
     });
-    const bool around_caches2 = N * 4 >= kBeyondCaches;
+    const bool around_caches = N * 4 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(dynamic, larger(1, N_shares* B / 256)) nowait)
@@ -666,19 +666,19 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
         for (int64_t b = 0; b < B; ++b) {
           const int64_t n_start = row_start[b];
           const int64_t n_count = row_start[b + 1] - n_start;
-          const float rms_here3 = rms_here2[b];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, n_count, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, n_count, 64);
+          const float rms_here = rms_here2[b];
+          const int64_t n_begin = share_begin(n_share, N_shares, n_count, 64),
+                        n_end = share_begin(n_share + 1, N_shares, n_count, 64);
           for_lines<kLanes32>(
-              around_caches2, &y[n_start + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &y[n_start + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&y[n_start + n], active,
-                             rms_here3 > 0.0f ? quotient(load(&x[n_start + n], active), rms_here3)
-                                              : Lanes<float, kLanes32>(0.0f),
-                             around_caches2);
+                             rms_here > 0.0f ? quotient(load(&x[n_start + n], active), rms_here)
+                                             : Lanes<float, kLanes32>(0.0f),
+                             around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }

@@ -700,46 +700,46 @@ void softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t ro
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes +=
+              n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
+                total_lanes +=
                     keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0f);
               });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total3;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total4 = 0.0f;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += load(&total_part[n_share * rows + row], active);
+        total += load(&total_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total4);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 4 >= kBeyondCaches;
+    const bool around_caches = rows * N * 4 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total5 = total2[row];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const float total = total2[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches2, &dx[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &dx[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&dx[row * N + n], active,
-                             load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total5),
-                             around_caches2);
+                             load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total),
+                             around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -811,46 +811,46 @@ void softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        double total3 = 0.0;
+        double total = 0.0;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<double, kLanes64> total3_lanes = 0.0;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes +=
+              n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
+                total_lanes +=
                     keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0);
               });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total3;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total4 = 0.0;
+      Lanes<double, kLanes64> total = 0.0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += load(&total_part[n_share * rows + row], active);
+        total += load(&total_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total4);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 8 >= kBeyondCaches;
+    const bool around_caches = rows * N * 8 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const double total5 = total2[row];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+          const double total = total2[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes64>(
-              around_caches2, &dx[row * N + n_begin2], n_begin2, n_end2, [=](int64_t n, auto active) {
+              around_caches, &dx[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&dx[row * N + n], active,
-                             load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total5),
-                             around_caches2);
+                             load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total),
+                             around_caches);
               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -927,49 +927,49 @@ void softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, 
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes +=
+              n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
+                total_lanes +=
                     keep(active,
                          from_bf16(load(&dy[row * N + n], active)) * from_bf16(load(&y[row * N + n], active)),
                          0.0f);
               });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total3;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total4 = 0.0f;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += load(&total_part[n_share * rows + row], active);
+        total += load(&total_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total4);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total5 = total2[row];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(around_caches2, &dx[row * N + n_begin2], n_begin2, n_end2,
+          const float total = total2[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lines<kLanes32>(around_caches, &dx[row * N + n_begin], n_begin, n_end,
                               [=](int64_t n, auto active) {
                                 store_around(&dx[row * N + n], active,
                                              to_bf16(from_bf16(load(&y[row * N + n], active)) *
-                                                     (from_bf16(load(&dy[row * N + n], active)) - total5)),
-                                             around_caches2);
+                                                     (from_bf16(load(&dy[row * N + n], active)) - total)),
+                                             around_caches);
                               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -1046,48 +1046,48 @@ void softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, i
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total3 = 0.0f;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block2 = n_begin; n_block2 < n_end; n_block2 += 4096) {
-          Sum<float, kLanes32> total3_lanes = 0.0f;
+        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+          Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(
-              n_block2, smaller(n_block2 + 4096, n_end), [=, &total3_lanes](int64_t n, auto active) {
-                total3_lanes += keep(
+              n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
+                total_lanes += keep(
                     active,
                     from_f16(load(&dy[row * N + n], active)) * from_f16(load(&y[row * N + n], active)), 0.0f);
               });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total3;
+        total_part[n_share * rows + row] = total;
       }
     }
     for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total4 = 0.0f;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total4 += load(&total_part[n_share * rows + row], active);
+        total += load(&total_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total4);
+      store(&total2[row], active, total);
     });
-    const bool around_caches2 = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total5 = total2[row];
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(around_caches2, &dx[row * N + n_begin2], n_begin2, n_end2,
+          const float total = total2[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lines<kLanes32>(around_caches, &dx[row * N + n_begin], n_begin, n_end,
                               [=](int64_t n, auto active) {
                                 store_around(&dx[row * N + n], active,
                                              to_f16(from_f16(load(&y[row * N + n], active)) *
-                                                    (from_f16(load(&dy[row * N + n], active)) - total5)),
-                                             around_caches2);
+                                                    (from_f16(load(&dy[row * N + n], active)) - total)),
+                                             around_caches);
                               });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }

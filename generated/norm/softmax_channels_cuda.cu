@@ -363,11 +363,11 @@ __device__ inline T column_fold(T value, Combine combine) {
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxChannelsF32Workspace {
-  int64_t greatest2_slots;
+  int64_t greatest_slots;
   int64_t bytes = 0;
 
   explicit SoftmaxChannelsF32Workspace(int64_t B, int64_t C, int64_t N) {
-    greatest2_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
+    greatest_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
   }
 };
 
@@ -398,8 +398,8 @@ __global__ void __launch_bounds__(512)
   if (column < items) {
 #pragma unroll 4
     for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-      const float e_ = expf(x[(b * C + c) * N + n] - greatest);
-      y[(b * C + c) * N + n] = e_ / total;
+      const float e = expf(x[(b * C + c) * N + n] - greatest);
+      y[(b * C + c) * N + n] = e / total;
     }
   }
 }
@@ -415,24 +415,23 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / N);
     const Index n = Index(item % N);
-    float greatest2 = -INFINITY;
-    float greatest2_own = -INFINITY;
+    float greatest = -INFINITY;
+    float greatest_own = -INFINITY;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      greatest2_own = maximum(greatest2_own, x[(b * C + c) * N + n]);
+      greatest_own = maximum(greatest_own, x[(b * C + c) * N + n]);
     }
-    greatest2 =
-        maximum(greatest2,
-                team.fold(greatest2_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
+    float total = 0.0f;
+    float total_own = 0.0f;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e_3 = expf(x[(b * C + c) * N + n] - greatest2);
-      total2_own += e_3;
+      const float e = expf(x[(b * C + c) * N + n] - greatest);
+      total_own += e;
     }
-    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e_4 = expf(x[(b * C + c) * N + n] - greatest2);
-      y[(b * C + c) * N + n] = e_4 / total2;
+      const float e = expf(x[(b * C + c) * N + n] - greatest);
+      y[(b * C + c) * N + n] = e / total;
     }
   }
 }
@@ -451,7 +450,7 @@ cudaError_t softmax_channels_f32(const float* x, float* y, int64_t B, int64_t C,
   } else {
     const RowShape shape(C, 1, B * N, 0, 128);
     if (const cudaError_t error = launch_rows(softmax_channels_f32_part2_kernel<Index>, shape,
-                                              workspace + space.greatest2_slots, stream, x, y, B, C, N);
+                                              workspace + space.greatest_slots, stream, x, y, B, C, N);
         error != cudaSuccess)
       return error;
   }
@@ -460,11 +459,11 @@ cudaError_t softmax_channels_f32(const float* x, float* y, int64_t B, int64_t C,
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxChannelsBf16Workspace {
-  int64_t greatest2_slots;
+  int64_t greatest_slots;
   int64_t bytes = 0;
 
   explicit SoftmaxChannelsBf16Workspace(int64_t B, int64_t C, int64_t N) {
-    greatest2_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
+    greatest_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
   }
 };
 
@@ -495,8 +494,8 @@ __global__ void __launch_bounds__(512)
   if (column < items) {
 #pragma unroll 4
     for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-      const float e_ = expf(from_bf16(x[(b * C + c) * N + n]) - greatest);
-      y[(b * C + c) * N + n] = to_bf16(e_ / total);
+      const float e = expf(from_bf16(x[(b * C + c) * N + n]) - greatest);
+      y[(b * C + c) * N + n] = to_bf16(e / total);
     }
   }
 }
@@ -512,24 +511,23 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / N);
     const Index n = Index(item % N);
-    float greatest2 = -INFINITY;
-    float greatest2_own = -INFINITY;
+    float greatest = -INFINITY;
+    float greatest_own = -INFINITY;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      greatest2_own = maximum(greatest2_own, from_bf16(x[(b * C + c) * N + n]));
+      greatest_own = maximum(greatest_own, from_bf16(x[(b * C + c) * N + n]));
     }
-    greatest2 =
-        maximum(greatest2,
-                team.fold(greatest2_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
+    float total = 0.0f;
+    float total_own = 0.0f;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e_3 = expf(from_bf16(x[(b * C + c) * N + n]) - greatest2);
-      total2_own += e_3;
+      const float e = expf(from_bf16(x[(b * C + c) * N + n]) - greatest);
+      total_own += e;
     }
-    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e_4 = expf(from_bf16(x[(b * C + c) * N + n]) - greatest2);
-      y[(b * C + c) * N + n] = to_bf16(e_4 / total2);
+      const float e = expf(from_bf16(x[(b * C + c) * N + n]) - greatest);
+      y[(b * C + c) * N + n] = to_bf16(e / total);
     }
   }
 }
@@ -548,7 +546,7 @@ cudaError_t softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int
   } else {
     const RowShape shape(C, 1, B * N, 0, 128);
     if (const cudaError_t error = launch_rows(softmax_channels_bf16_part2_kernel<Index>, shape,
-                                              workspace + space.greatest2_slots, stream, x, y, B, C, N);
+                                              workspace + space.greatest_slots, stream, x, y, B, C, N);
         error != cudaSuccess)
       return error;
   }
@@ -557,11 +555,11 @@ cudaError_t softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxChannelsF16Workspace {
-  int64_t greatest2_slots;
+  int64_t greatest_slots;
   int64_t bytes = 0;
 
   explicit SoftmaxChannelsF16Workspace(int64_t B, int64_t C, int64_t N) {
-    greatest2_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
+    greatest_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
   }
 };
 
@@ -592,8 +590,8 @@ __global__ void __launch_bounds__(512)
   if (column < items) {
 #pragma unroll 4
     for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-      const float e_ = expf(from_f16(x[(b * C + c) * N + n]) - greatest);
-      y[(b * C + c) * N + n] = to_f16(e_ / total);
+      const float e = expf(from_f16(x[(b * C + c) * N + n]) - greatest);
+      y[(b * C + c) * N + n] = to_f16(e / total);
     }
   }
 }
@@ -609,24 +607,23 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / N);
     const Index n = Index(item % N);
-    float greatest2 = -INFINITY;
-    float greatest2_own = -INFINITY;
+    float greatest = -INFINITY;
+    float greatest_own = -INFINITY;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      greatest2_own = maximum(greatest2_own, from_f16(x[(b * C + c) * N + n]));
+      greatest_own = maximum(greatest_own, from_f16(x[(b * C + c) * N + n]));
     }
-    greatest2 =
-        maximum(greatest2,
-                team.fold(greatest2_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
+    float total = 0.0f;
+    float total_own = 0.0f;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e_3 = expf(from_f16(x[(b * C + c) * N + n]) - greatest2);
-      total2_own += e_3;
+      const float e = expf(from_f16(x[(b * C + c) * N + n]) - greatest);
+      total_own += e;
     }
-    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
+    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e_4 = expf(from_f16(x[(b * C + c) * N + n]) - greatest2);
-      y[(b * C + c) * N + n] = to_f16(e_4 / total2);
+      const float e = expf(from_f16(x[(b * C + c) * N + n]) - greatest);
+      y[(b * C + c) * N + n] = to_f16(e / total);
     }
   }
 }
@@ -645,7 +642,7 @@ cudaError_t softmax_channels_f16(const uint16_t* x, uint16_t* y, int64_t B, int6
   } else {
     const RowShape shape(C, 1, B * N, 0, 128);
     if (const cudaError_t error = launch_rows(softmax_channels_f16_part2_kernel<Index>, shape,
-                                              workspace + space.greatest2_slots, stream, x, y, B, C, N);
+                                              workspace + space.greatest_slots, stream, x, y, B, C, N);
         error != cudaSuccess)
       return error;
   }

@@ -987,15 +987,15 @@ void softmax_channels_f32(const float* x, float* y, int64_t B, int64_t C, int64_
     for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t n = 0; n < N; ++n) {
-          float greatest3 = -INFINITY;
-          float total3 = 0.0f;
+          float greatest = -INFINITY;
+          float total = 0.0f;
           const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
-                        c_end2 = share_begin(c_share + 1, C_shares, C, 64);
-          for (int64_t c_first2 = c_begin; c_first2 < c_end2; c_first2 += 4096) {
-            const int64_t c_end3 = smaller(c_first2 + 4096, c_end2);
-            float greatest_now = greatest3;
+                        c_end = share_begin(c_share + 1, C_shares, C, 64);
+          for (int64_t c_first = c_begin; c_first < c_end; c_first += 4096) {
+            const int64_t c_end2 = smaller(c_first + 4096, c_end);
+            float greatest_now = greatest;
             Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-            for_lanes<kLanes32>(c_first2, c_end3, [=, &greatest_now_lanes](int64_t c, auto active) {
+            for_lanes<kLanes32>(c_first, c_end2, [=, &greatest_now_lanes](int64_t c, auto active) {
               greatest_now_lanes =
                   maximum(greatest_now_lanes,
                           keep(active, load_every(&x[(b * C + c) * N + n], N, active), -INFINITY));
@@ -1003,51 +1003,51 @@ void softmax_channels_f32(const float* x, float* y, int64_t B, int64_t C, int64_
             greatest_now =
                 maximum(greatest_now,
                         across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-            if (greatest_now > greatest3) {
-              total3 = greatest3 > -INFINITY ? total3 * std::exp(greatest3 - greatest_now) : 0.0f;
+            if (greatest_now > greatest) {
+              total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
             }
-            greatest3 = greatest_now;
-            Lanes<float, kLanes32> total3_lanes = 0.0f;
-            for_lanes<kLanes32>(c_first2, c_end3, [=, &total3_lanes](int64_t c, auto active) {
-              total3_lanes +=
-                  keep(active, exp(load_every(&x[(b * C + c) * N + n], N, active) - greatest3), 0.0f);
+            greatest = greatest_now;
+            Lanes<float, kLanes32> total_lanes = 0.0f;
+            for_lanes<kLanes32>(c_first, c_end2, [=, &total_lanes](int64_t c, auto active) {
+              total_lanes +=
+                  keep(active, exp(load_every(&x[(b * C + c) * N + n], N, active) - greatest), 0.0f);
             });
-            total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
+            total += across(total_lanes, [](auto one, auto other) { return one + other; });
           }
-          greatest_part[(c_share * B + b) * N + n] = greatest3;
-          total_part[(c_share * B + b) * N + n] = total3;
+          greatest_part[(c_share * B + b) * N + n] = greatest;
+          total_part[(c_share * B + b) * N + n] = total;
         }
       }
     }
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> greatest4 = -INFINITY;
-        Lanes<float, kLanes32> total4 = 0.0f;
+        Lanes<float, kLanes32> greatest = -INFINITY;
+        Lanes<float, kLanes32> total = 0.0f;
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          greatest4 = maximum(greatest4, load(&greatest_part[(c_share * B + b) * N + n], active));
+          greatest = maximum(greatest, load(&greatest_part[(c_share * B + b) * N + n], active));
         }
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          total4 += choose(
-              load(&greatest_part[(c_share * B + b) * N + n], active) == -INFINITY && greatest4 > -INFINITY,
+          total += choose(
+              load(&greatest_part[(c_share * B + b) * N + n], active) == -INFINITY && greatest > -INFINITY,
               0.0f,
               load(&total_part[(c_share * B + b) * N + n], active) *
-                  exp(load(&greatest_part[(c_share * B + b) * N + n], active) - greatest4));
+                  exp(load(&greatest_part[(c_share * B + b) * N + n], active) - greatest));
         }
-        store(&greatest2[b * N + n], active, greatest4);
-        store(&total2[b * N + n], active, total4);
+        store(&greatest2[b * N + n], active, greatest);
+        store(&total2[b * N + n], active, total);
       });
     }
     OMP(omp parallel for collapse(3) schedule(static))
     for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t n = 0; n < N; ++n) {
-          const float greatest5 = greatest2[b * N + n];
-          const float total5 = total2[b * N + n];
-          const int64_t c_begin2 = share_begin(c_share, C_shares, C, 64),
-                        c_end4 = share_begin(c_share + 1, C_shares, C, 64);
-          for_lanes<kLanes32>(c_begin2, c_end4, [=](int64_t c, auto active) {
+          const float greatest = greatest2[b * N + n];
+          const float total = total2[b * N + n];
+          const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
+                        c_end = share_begin(c_share + 1, C_shares, C, 64);
+          for_lanes<kLanes32>(c_begin, c_end, [=](int64_t c, auto active) {
             store_every(&y[(b * C + c) * N + n], N, active,
-                        quotient(exp(load_every(&x[(b * C + c) * N + n], N, active) - greatest5), total5));
+                        quotient(exp(load_every(&x[(b * C + c) * N + n], N, active) - greatest), total));
           });
         }
       }
@@ -1147,15 +1147,15 @@ void softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C,
     for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t n = 0; n < N; ++n) {
-          float greatest3 = -INFINITY;
-          float total3 = 0.0f;
+          float greatest = -INFINITY;
+          float total = 0.0f;
           const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
-                        c_end2 = share_begin(c_share + 1, C_shares, C, 64);
-          for (int64_t c_first2 = c_begin; c_first2 < c_end2; c_first2 += 4096) {
-            const int64_t c_end3 = smaller(c_first2 + 4096, c_end2);
-            float greatest_now = greatest3;
+                        c_end = share_begin(c_share + 1, C_shares, C, 64);
+          for (int64_t c_first = c_begin; c_first < c_end; c_first += 4096) {
+            const int64_t c_end2 = smaller(c_first + 4096, c_end);
+            float greatest_now = greatest;
             Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-            for_lanes<kLanes32>(c_first2, c_end3, [=, &greatest_now_lanes](int64_t c, auto active) {
+            for_lanes<kLanes32>(c_first, c_end2, [=, &greatest_now_lanes](int64_t c, auto active) {
               greatest_now_lanes =
                   maximum(greatest_now_lanes,
                           keep(active, from_bf16(load_every(&x[(b * C + c) * N + n], N, active)), -INFINITY));
@@ -1163,53 +1163,53 @@ void softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C,
             greatest_now =
                 maximum(greatest_now,
                         across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-            if (greatest_now > greatest3) {
-              total3 = greatest3 > -INFINITY ? total3 * std::exp(greatest3 - greatest_now) : 0.0f;
+            if (greatest_now > greatest) {
+              total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
             }
-            greatest3 = greatest_now;
-            Lanes<float, kLanes32> total3_lanes = 0.0f;
-            for_lanes<kLanes32>(c_first2, c_end3, [=, &total3_lanes](int64_t c, auto active) {
-              total3_lanes += keep(
-                  active, exp(from_bf16(load_every(&x[(b * C + c) * N + n], N, active)) - greatest3), 0.0f);
+            greatest = greatest_now;
+            Lanes<float, kLanes32> total_lanes = 0.0f;
+            for_lanes<kLanes32>(c_first, c_end2, [=, &total_lanes](int64_t c, auto active) {
+              total_lanes += keep(
+                  active, exp(from_bf16(load_every(&x[(b * C + c) * N + n], N, active)) - greatest), 0.0f);
             });
-            total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
+            total += across(total_lanes, [](auto one, auto other) { return one + other; });
           }
-          greatest_part[(c_share * B + b) * N + n] = greatest3;
-          total_part[(c_share * B + b) * N + n] = total3;
+          greatest_part[(c_share * B + b) * N + n] = greatest;
+          total_part[(c_share * B + b) * N + n] = total;
         }
       }
     }
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> greatest4 = -INFINITY;
-        Lanes<float, kLanes32> total4 = 0.0f;
+        Lanes<float, kLanes32> greatest = -INFINITY;
+        Lanes<float, kLanes32> total = 0.0f;
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          greatest4 = maximum(greatest4, load(&greatest_part[(c_share * B + b) * N + n], active));
+          greatest = maximum(greatest, load(&greatest_part[(c_share * B + b) * N + n], active));
         }
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          total4 += choose(
-              load(&greatest_part[(c_share * B + b) * N + n], active) == -INFINITY && greatest4 > -INFINITY,
+          total += choose(
+              load(&greatest_part[(c_share * B + b) * N + n], active) == -INFINITY && greatest > -INFINITY,
               0.0f,
               load(&total_part[(c_share * B + b) * N + n], active) *
-                  exp(load(&greatest_part[(c_share * B + b) * N + n], active) - greatest4));
+                  exp(load(&greatest_part[(c_share * B + b) * N + n], active) - greatest));
         }
-        store(&greatest2[b * N + n], active, greatest4);
-        store(&total2[b * N + n], active, total4);
+        store(&greatest2[b * N + n], active, greatest);
+        store(&total2[b * N + n], active, total);
       });
     }
     OMP(omp parallel for collapse(3) schedule(static))
     for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t n = 0; n < N; ++n) {
-          const float greatest5 = greatest2[b * N + n];
-          const float total5 = total2[b * N + n];
-          const int64_t c_begin2 = share_begin(c_share, C_shares, C, 64),
-                        c_end4 = share_begin(c_share + 1, C_shares, C, 64);
-          for_lanes<kLanes32>(c_begin2, c_end4, [=](int64_t c, auto active) {
+          const float greatest = greatest2[b * N + n];
+          const float total = total2[b * N + n];
+          const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
+                        c_end = share_begin(c_share + 1, C_shares, C, 64);
+          for_lanes<kLanes32>(c_begin, c_end, [=](int64_t c, auto active) {
             store_every(
                 &y[(b * C + c) * N + n], N, active,
-                to_bf16(quotient(exp(from_bf16(load_every(&x[(b * C + c) * N + n], N, active)) - greatest5),
-                                 total5)));
+                to_bf16(quotient(exp(from_bf16(load_every(&x[(b * C + c) * N + n], N, active)) - greatest),
+                                 total)));
           });
         }
       }
@@ -1309,15 +1309,15 @@ void softmax_channels_f16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
     for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t n = 0; n < N; ++n) {
-          float greatest3 = -INFINITY;
-          float total3 = 0.0f;
+          float greatest = -INFINITY;
+          float total = 0.0f;
           const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
-                        c_end2 = share_begin(c_share + 1, C_shares, C, 64);
-          for (int64_t c_first2 = c_begin; c_first2 < c_end2; c_first2 += 4096) {
-            const int64_t c_end3 = smaller(c_first2 + 4096, c_end2);
-            float greatest_now = greatest3;
+                        c_end = share_begin(c_share + 1, C_shares, C, 64);
+          for (int64_t c_first = c_begin; c_first < c_end; c_first += 4096) {
+            const int64_t c_end2 = smaller(c_first + 4096, c_end);
+            float greatest_now = greatest;
             Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-            for_lanes<kLanes32>(c_first2, c_end3, [=, &greatest_now_lanes](int64_t c, auto active) {
+            for_lanes<kLanes32>(c_first, c_end2, [=, &greatest_now_lanes](int64_t c, auto active) {
               greatest_now_lanes =
                   maximum(greatest_now_lanes,
                           keep(active, from_f16(load_every(&x[(b * C + c) * N + n], N, active)), -INFINITY));
@@ -1325,53 +1325,53 @@ void softmax_channels_f16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
             greatest_now =
                 maximum(greatest_now,
                         across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-            if (greatest_now > greatest3) {
-              total3 = greatest3 > -INFINITY ? total3 * std::exp(greatest3 - greatest_now) : 0.0f;
+            if (greatest_now > greatest) {
+              total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
             }
-            greatest3 = greatest_now;
-            Lanes<float, kLanes32> total3_lanes = 0.0f;
-            for_lanes<kLanes32>(c_first2, c_end3, [=, &total3_lanes](int64_t c, auto active) {
-              total3_lanes += keep(
-                  active, exp(from_f16(load_every(&x[(b * C + c) * N + n], N, active)) - greatest3), 0.0f);
+            greatest = greatest_now;
+            Lanes<float, kLanes32> total_lanes = 0.0f;
+            for_lanes<kLanes32>(c_first, c_end2, [=, &total_lanes](int64_t c, auto active) {
+              total_lanes += keep(
+                  active, exp(from_f16(load_every(&x[(b * C + c) * N + n], N, active)) - greatest), 0.0f);
             });
-            total3 += across(total3_lanes, [](auto one, auto other) { return one + other; });
+            total += across(total_lanes, [](auto one, auto other) { return one + other; });
           }
-          greatest_part[(c_share * B + b) * N + n] = greatest3;
-          total_part[(c_share * B + b) * N + n] = total3;
+          greatest_part[(c_share * B + b) * N + n] = greatest;
+          total_part[(c_share * B + b) * N + n] = total;
         }
       }
     }
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> greatest4 = -INFINITY;
-        Lanes<float, kLanes32> total4 = 0.0f;
+        Lanes<float, kLanes32> greatest = -INFINITY;
+        Lanes<float, kLanes32> total = 0.0f;
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          greatest4 = maximum(greatest4, load(&greatest_part[(c_share * B + b) * N + n], active));
+          greatest = maximum(greatest, load(&greatest_part[(c_share * B + b) * N + n], active));
         }
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          total4 += choose(
-              load(&greatest_part[(c_share * B + b) * N + n], active) == -INFINITY && greatest4 > -INFINITY,
+          total += choose(
+              load(&greatest_part[(c_share * B + b) * N + n], active) == -INFINITY && greatest > -INFINITY,
               0.0f,
               load(&total_part[(c_share * B + b) * N + n], active) *
-                  exp(load(&greatest_part[(c_share * B + b) * N + n], active) - greatest4));
+                  exp(load(&greatest_part[(c_share * B + b) * N + n], active) - greatest));
         }
-        store(&greatest2[b * N + n], active, greatest4);
-        store(&total2[b * N + n], active, total4);
+        store(&greatest2[b * N + n], active, greatest);
+        store(&total2[b * N + n], active, total);
       });
     }
     OMP(omp parallel for collapse(3) schedule(static))
     for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t n = 0; n < N; ++n) {
-          const float greatest5 = greatest2[b * N + n];
-          const float total5 = total2[b * N + n];
-          const int64_t c_begin2 = share_begin(c_share, C_shares, C, 64),
-                        c_end4 = share_begin(c_share + 1, C_shares, C, 64);
-          for_lanes<kLanes32>(c_begin2, c_end4, [=](int64_t c, auto active) {
+          const float greatest = greatest2[b * N + n];
+          const float total = total2[b * N + n];
+          const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
+                        c_end = share_begin(c_share + 1, C_shares, C, 64);
+          for_lanes<kLanes32>(c_begin, c_end, [=](int64_t c, auto active) {
             store_every(
                 &y[(b * C + c) * N + n], N, active,
-                to_f16(quotient(exp(from_f16(load_every(&x[(b * C + c) * N + n], N, active)) - greatest5),
-                                total5)));
+                to_f16(quotient(exp(from_f16(load_every(&x[(b * C + c) * N + n], N, active)) - greatest),
+                                total)));
           });
         }
       }

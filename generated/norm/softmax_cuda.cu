@@ -427,8 +427,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<float, 4> y_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float e_ = expf(x_pack[i] - greatest);
-        y_pack[i] = e_ / total;
+        const float e = expf(x_pack[i] - greatest);
+        y_pack[i] = e / total;
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -508,8 +508,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<double, 2> y_pack;
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const double e_ = exp(x_pack[i] - greatest);
-        y_pack[i] = e_ / total;
+        const double e = exp(x_pack[i] - greatest);
+        y_pack[i] = e / total;
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -589,8 +589,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<uint16_t, 8> y_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float e_ = expf(from_bf16(x_pack[i]) - greatest);
-        y_pack[i] = to_bf16(e_ / total);
+        const float e = expf(from_bf16(x_pack[i]) - greatest);
+        y_pack[i] = to_bf16(e / total);
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -670,8 +670,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<uint16_t, 8> y_pack;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float e_ = expf(from_f16(x_pack[i]) - greatest);
-        y_pack[i] = to_f16(e_ / total);
+        const float e = expf(from_f16(x_pack[i]) - greatest);
+        y_pack[i] = to_f16(e / total);
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }

@@ -470,7 +470,7 @@ void column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total3[512] = {};
+      float total2[512] = {};
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
@@ -482,13 +482,13 @@ void column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char
             store(&part[n - n_first], active, load(&part[n - n_first], active) + load(&x[m * N + n], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total3](int64_t n, auto active) {
-          store(&total3[n - n_first], active,
-                load(&total3[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active,
+                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total3](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total3[n - n_first], active));
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
@@ -496,8 +496,8 @@ void column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
         Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
@@ -530,7 +530,7 @@ void column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, ch
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      double total3[512] = {};
+      double total2[512] = {};
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
@@ -542,13 +542,13 @@ void column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, ch
             store(&part[n - n_first], active, load(&part[n - n_first], active) + load(&x[m * N + n], active));
           });
         }
-        for_lanes<kLanes64>(n_first, n_end, [=, &part, &total3](int64_t n, auto active) {
-          store(&total3[n - n_first], active,
-                load(&total3[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes64>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active,
+                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes64>(n_first, n_end, [=, &total3](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total3[n - n_first], active));
+      for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
@@ -556,8 +556,8 @@ void column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, ch
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes64>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes64>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
         Lanes<double, kLanes64> total2 = 0.0;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
@@ -590,7 +590,7 @@ void column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, 
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total3[512] = {};
+      float total2[512] = {};
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
@@ -603,13 +603,13 @@ void column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, 
                   load(&part[n - n_first], active) + from_bf16(load(&x[m * N + n], active)));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total3](int64_t n, auto active) {
-          store(&total3[n - n_first], active,
-                load(&total3[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active,
+                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total3](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total3[n - n_first], active));
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
@@ -617,8 +617,8 @@ void column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, 
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
         Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
@@ -651,7 +651,7 @@ void column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, c
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total3[512] = {};
+      float total2[512] = {};
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
@@ -664,13 +664,13 @@ void column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, c
                   load(&part[n - n_first], active) + from_f16(load(&x[m * N + n], active)));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total3](int64_t n, auto active) {
-          store(&total3[n - n_first], active,
-                load(&total3[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active,
+                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total3](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total3[n - n_first], active));
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
@@ -678,8 +678,8 @@ void column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, c
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 256) {
-      for_lanes<kLanes32>(n_first2, smaller(n_first2 + 256, N), [=](int64_t n, auto active) {
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
         Lanes<float, kLanes32> total2 = 0.0f;
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);

@@ -411,13 +411,13 @@ __device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
 // Where the intermediates lie in the workspace.
 struct CrossEntropyF32F32Workspace {
   int64_t top_slots;
-  int64_t total2_parts;
+  int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyF32F32Workspace(int64_t B, int64_t V) {
     top_slots = reserve(bytes, RowShape(V, 1, B, 4, 128).slot_bytes, 1);
-    total2_parts = reserve(bytes, 1024, 4);
+    total_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -473,33 +473,33 @@ __global__ void __launch_bounds__(512, 1)
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    cross_entropy_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total2_parts,
+    cross_entropy_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts,
                                        uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2_own = 0.0f;
+  float total_own = 0.0f;
   for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (i < remaining) {
-        total2_own += loss_pack[i];
+        total_own += loss_pack[i];
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
+  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2_part;
+    total_parts[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  float total2_own2 = 0.0f;
+  float total_own2 = 0.0f;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total2_own2 = total2_own2 + total2_parts[part];
+    total_own2 = total_own2 + total_parts[part];
   }
-  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
+  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -526,7 +526,7 @@ cudaError_t cross_entropy_f32_f32(const float* score, const int32_t* target, flo
     if (const cudaError_t error = launch(wide ? cross_entropy_f32_f32_part2_kernel<true, Index>
                                               : cross_entropy_f32_f32_part2_kernel<false, Index>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total2_parts),
+                                         B, reinterpret_cast<float*>(workspace + space.total_parts),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -537,13 +537,13 @@ cudaError_t cross_entropy_f32_f32(const float* score, const int32_t* target, flo
 // Where the intermediates lie in the workspace.
 struct CrossEntropyF64F64Workspace {
   int64_t top_slots;
-  int64_t total2_parts;
+  int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyF64F64Workspace(int64_t B, int64_t V) {
     top_slots = reserve(bytes, RowShape(V, 1, B, 8, 128).slot_bytes, 1);
-    total2_parts = reserve(bytes, 1024, 8);
+    total_parts = reserve(bytes, 1024, 8);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -599,34 +599,34 @@ __global__ void __launch_bounds__(512, 1)
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, 1)
-    cross_entropy_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total2_parts,
+    cross_entropy_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total_parts,
                                        uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  double total2_own = 0.0;
+  double total_own = 0.0;
   for (Index b_first = first + Index(threadIdx.x) * 2; b_first < last; b_first += Index(blockDim.x) * 2) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<2, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       if (i < remaining) {
-        total2_own += loss_pack[i];
+        total_own += loss_pack[i];
       }
     }
   }
-  const double total2_part =
-      block_fold(total2_own, [](double one, double other) { return double(one + other); });
+  const double total_part =
+      block_fold(total_own, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2_part;
+    total_parts[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  double total2_own2 = 0.0;
+  double total_own2 = 0.0;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total2_own2 = total2_own2 + total2_parts[part];
+    total_own2 = total_own2 + total_parts[part];
   }
-  const double total2 = block_fold(total2_own2, [](double one, double other) { return double(one + other); });
+  const double total = block_fold(total_own2, [](double one, double other) { return double(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2 / double(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / double(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -653,7 +653,7 @@ cudaError_t cross_entropy_f64_f64(const double* score, const int32_t* target, do
     if (const cudaError_t error = launch(wide ? cross_entropy_f64_f64_part2_kernel<true, Index>
                                               : cross_entropy_f64_f64_part2_kernel<false, Index>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<double*>(workspace + space.total2_parts),
+                                         B, reinterpret_cast<double*>(workspace + space.total_parts),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -664,13 +664,13 @@ cudaError_t cross_entropy_f64_f64(const double* score, const int32_t* target, do
 // Where the intermediates lie in the workspace.
 struct CrossEntropyBf16F32Workspace {
   int64_t top_slots;
-  int64_t total2_parts;
+  int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyBf16F32Workspace(int64_t B, int64_t V) {
     top_slots = reserve(bytes, RowShape(V, 1, B, 2, 128).slot_bytes, 1);
-    total2_parts = reserve(bytes, 1024, 4);
+    total_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -726,33 +726,33 @@ __global__ void __launch_bounds__(512, 1)
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    cross_entropy_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total2_parts,
+    cross_entropy_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts,
                                         uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2_own = 0.0f;
+  float total_own = 0.0f;
   for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (i < remaining) {
-        total2_own += loss_pack[i];
+        total_own += loss_pack[i];
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
+  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2_part;
+    total_parts[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  float total2_own2 = 0.0f;
+  float total_own2 = 0.0f;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total2_own2 = total2_own2 + total2_parts[part];
+    total_own2 = total_own2 + total_parts[part];
   }
-  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
+  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -780,7 +780,7 @@ cudaError_t cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target,
     if (const cudaError_t error = launch(wide ? cross_entropy_bf16_f32_part2_kernel<true, Index>
                                               : cross_entropy_bf16_f32_part2_kernel<false, Index>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total2_parts),
+                                         B, reinterpret_cast<float*>(workspace + space.total_parts),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -791,13 +791,13 @@ cudaError_t cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target,
 // Where the intermediates lie in the workspace.
 struct CrossEntropyF16F32Workspace {
   int64_t top_slots;
-  int64_t total2_parts;
+  int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyF16F32Workspace(int64_t B, int64_t V) {
     top_slots = reserve(bytes, RowShape(V, 1, B, 2, 128).slot_bytes, 1);
-    total2_parts = reserve(bytes, 1024, 4);
+    total_parts = reserve(bytes, 1024, 4);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -853,33 +853,33 @@ __global__ void __launch_bounds__(512, 1)
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
-    cross_entropy_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total2_parts,
+    cross_entropy_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts,
                                        uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total2_own = 0.0f;
+  float total_own = 0.0f;
   for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (i < remaining) {
-        total2_own += loss_pack[i];
+        total_own += loss_pack[i];
       }
     }
   }
-  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
+  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    total2_parts[blockIdx.x] = total2_part;
+    total_parts[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  float total2_own2 = 0.0f;
+  float total_own2 = 0.0f;
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total2_own2 = total2_own2 + total2_parts[part];
+    total_own2 = total_own2 + total_parts[part];
   }
-  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
+  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total2 / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
   }
 }
 
@@ -906,7 +906,7 @@ cudaError_t cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, 
     if (const cudaError_t error = launch(wide ? cross_entropy_f16_f32_part2_kernel<true, Index>
                                               : cross_entropy_f16_f32_part2_kernel<false, Index>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total2_parts),
+                                         B, reinterpret_cast<float*>(workspace + space.total_parts),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;

@@ -990,58 +990,58 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_4 = 0; m_4 < M; ++m_4) {
-        float m_ = -INFINITY;
-        float total2 = 0.0f;
+      for (int64_t m_ = 0; m_ < M; ++m_) {
+        float m = -INFINITY;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          float m_now2 = m_;
-          Extreme<float, kLanes32> m_now2_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &m_now2_lanes](int64_t n, auto active) {
-            m_now2_lanes = maximum(m_now2_lanes, keep(active, load(&x[m_4 * N + n], active), -INFINITY));
+          float m_now = m;
+          Extreme<float, kLanes32> m_now_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
+            m_now_lanes = maximum(m_now_lanes, keep(active, load(&x[m_ * N + n], active), -INFINITY));
           });
-          m_now2 = maximum(m_now2, across(m_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (m_now2 > m_) {
-            total2 = m_ > -INFINITY ? total2 * std::exp(m_ - m_now2) : 0.0f;
+          m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (m_now > m) {
+            total = m > -INFINITY ? total * std::exp(m - m_now) : 0.0f;
           }
-          m_ = m_now2;
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            total2_lanes += keep(active, exp(load(&x[m_4 * N + n], active) - m_), 0.0f);
+          m = m_now;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0f);
           });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        m_part[n_share * M + m_4] = m_;
-        total_part[n_share * M + m_4] = total2;
+        m_part[n_share * M + m_] = m;
+        total_part[n_share * M + m_] = total;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_4, auto active) {
-      Lanes<float, kLanes32> m_3 = -INFINITY;
-      Lanes<float, kLanes32> total3 = 0.0f;
+    for_lanes<kLanes32>(0, M, [=](int64_t m_, auto active) {
+      Lanes<float, kLanes32> m = -INFINITY;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        m_3 = maximum(m_3, load(&m_part[n_share * M + m_4], active));
+        m = maximum(m, load(&m_part[n_share * M + m_], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total3 += choose(load(&m_part[n_share * M + m_4], active) == -INFINITY && m_3 > -INFINITY, 0.0f,
-                         load(&total_part[n_share * M + m_4], active) *
-                             exp(load(&m_part[n_share * M + m_4], active) - m_3));
+        total += choose(
+            load(&m_part[n_share * M + m_], active) == -INFINITY && m > -INFINITY, 0.0f,
+            load(&total_part[n_share * M + m_], active) * exp(load(&m_part[n_share * M + m_], active) - m));
       }
-      store(&y[m_4], active, choose(m_3 == -INFINITY, m_3, m_3 + log(total3)));
+      store(&y[m_], active, choose(m == -INFINITY, m, m + log(total)));
     });
   } else {
     OMP(omp parallel for schedule(static))
-    for (int64_t m_4 = 0; m_4 < M; ++m_4) {
-      const int64_t m_4_ahead = N <= 16384 ? smaller(m_4 + 1, M - 1) : m_4;
+    for (int64_t m_ = 0; m_ < M; ++m_) {
+      const int64_t m__ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
       float m = -INFINITY;
       float total = 0.0f;
-      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
-        const int64_t n_end3 = smaller(n_first2 + 4096, N);
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
         float m_now = m;
         Extreme<float, kLanes32> m_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &m_now_lanes](int64_t n, auto active) {
-          m_now_lanes = maximum(m_now_lanes, keep(active, load(&x[m_4 * N + n], active), -INFINITY));
+        for_lanes<kLanes32>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
+          m_now_lanes = maximum(m_now_lanes, keep(active, load(&x[m_ * N + n], active), -INFINITY));
         });
         m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
         if (m_now > m) {
@@ -1049,13 +1049,13 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
         }
         m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m_4_ahead * N + n]);
-          total_lanes += keep(active, exp(load(&x[m_4 * N + n], active) - m), 0.0f);
+        for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
+          prefetch(&x[m__ahead * N + n]);
+          total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      y[m_4] = m == -INFINITY ? m : m + std::log(total);
+      y[m_] = m == -INFINITY ? m : m + std::log(total);
     }
   }
 }
@@ -1105,60 +1105,58 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* works
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_4 = 0; m_4 < M; ++m_4) {
-        double m_ = -double(INFINITY);
-        double total2 = 0.0;
+      for (int64_t m_ = 0; m_ < M; ++m_) {
+        double m = -double(INFINITY);
+        double total = 0.0;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          double m_now2 = m_;
-          Extreme<double, kLanes64> m_now2_lanes = -double(INFINITY);
-          for_lanes<kLanes64>(n_first, n_end2, [=, &m_now2_lanes](int64_t n, auto active) {
-            m_now2_lanes =
-                maximum(m_now2_lanes, keep(active, load(&x[m_4 * N + n], active), -double(INFINITY)));
+          double m_now = m;
+          Extreme<double, kLanes64> m_now_lanes = -double(INFINITY);
+          for_lanes<kLanes64>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
+            m_now_lanes = maximum(m_now_lanes, keep(active, load(&x[m_ * N + n], active), -double(INFINITY)));
           });
-          m_now2 = maximum(m_now2, across(m_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (m_now2 > m_) {
-            total2 = m_ > -double(INFINITY) ? total2 * std::exp(m_ - m_now2) : 0.0;
+          m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (m_now > m) {
+            total = m > -double(INFINITY) ? total * std::exp(m - m_now) : 0.0;
           }
-          m_ = m_now2;
-          Lanes<double, kLanes64> total2_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            total2_lanes += keep(active, exp(load(&x[m_4 * N + n], active) - m_), 0.0);
+          m = m_now;
+          Lanes<double, kLanes64> total_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0);
           });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        m_part[n_share * M + m_4] = m_;
-        total_part[n_share * M + m_4] = total2;
+        m_part[n_share * M + m_] = m;
+        total_part[n_share * M + m_] = total;
       }
     }
-    for_lanes<kLanes64>(0, M, [=](int64_t m_4, auto active) {
-      Lanes<double, kLanes64> m_3 = -double(INFINITY);
-      Lanes<double, kLanes64> total3 = 0.0;
+    for_lanes<kLanes64>(0, M, [=](int64_t m_, auto active) {
+      Lanes<double, kLanes64> m = -double(INFINITY);
+      Lanes<double, kLanes64> total = 0.0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        m_3 = maximum(m_3, load(&m_part[n_share * M + m_4], active));
+        m = maximum(m, load(&m_part[n_share * M + m_], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total3 += choose(
-            load(&m_part[n_share * M + m_4], active) == -double(INFINITY) && m_3 > -double(INFINITY), 0.0,
-            load(&total_part[n_share * M + m_4], active) *
-                exp(load(&m_part[n_share * M + m_4], active) - m_3));
+        total += choose(
+            load(&m_part[n_share * M + m_], active) == -double(INFINITY) && m > -double(INFINITY), 0.0,
+            load(&total_part[n_share * M + m_], active) * exp(load(&m_part[n_share * M + m_], active) - m));
       }
-      store(&y[m_4], active, choose(m_3 == -double(INFINITY), m_3, m_3 + log(total3)));
+      store(&y[m_], active, choose(m == -double(INFINITY), m, m + log(total)));
     });
   } else {
     OMP(omp parallel for schedule(static))
-    for (int64_t m_4 = 0; m_4 < M; ++m_4) {
-      const int64_t m_4_ahead = N <= 8192 ? smaller(m_4 + 1, M - 1) : m_4;
+    for (int64_t m_ = 0; m_ < M; ++m_) {
+      const int64_t m__ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
       double m = -double(INFINITY);
       double total = 0.0;
-      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
-        const int64_t n_end3 = smaller(n_first2 + 4096, N);
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
         double m_now = m;
         Extreme<double, kLanes64> m_now_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(n_first2, n_end3, [=, &m_now_lanes](int64_t n, auto active) {
-          m_now_lanes = maximum(m_now_lanes, keep(active, load(&x[m_4 * N + n], active), -double(INFINITY)));
+        for_lanes<kLanes64>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
+          m_now_lanes = maximum(m_now_lanes, keep(active, load(&x[m_ * N + n], active), -double(INFINITY)));
         });
         m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
         if (m_now > m) {
@@ -1166,13 +1164,13 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* works
         }
         m = m_now;
         Lanes<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_first2, n_end3, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m_4_ahead * N + n]);
-          total_lanes += keep(active, exp(load(&x[m_4 * N + n], active) - m), 0.0);
+        for_lanes<kLanes64>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
+          prefetch(&x[m__ahead * N + n]);
+          total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      y[m_4] = m == -double(INFINITY) ? m : m + std::log(total);
+      y[m_] = m == -double(INFINITY) ? m : m + std::log(total);
     }
   }
 }
@@ -1222,60 +1220,60 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* 
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_4 = 0; m_4 < M; ++m_4) {
-        float m_ = -INFINITY;
-        float total2 = 0.0f;
+      for (int64_t m_ = 0; m_ < M; ++m_) {
+        float m = -INFINITY;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          float m_now2 = m_;
-          Extreme<float, kLanes32> m_now2_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &m_now2_lanes](int64_t n, auto active) {
-            m_now2_lanes =
-                maximum(m_now2_lanes, keep(active, from_bf16(load(&x[m_4 * N + n], active)), -INFINITY));
+          float m_now = m;
+          Extreme<float, kLanes32> m_now_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
+            m_now_lanes =
+                maximum(m_now_lanes, keep(active, from_bf16(load(&x[m_ * N + n], active)), -INFINITY));
           });
-          m_now2 = maximum(m_now2, across(m_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (m_now2 > m_) {
-            total2 = m_ > -INFINITY ? total2 * std::exp(m_ - m_now2) : 0.0f;
+          m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (m_now > m) {
+            total = m > -INFINITY ? total * std::exp(m - m_now) : 0.0f;
           }
-          m_ = m_now2;
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            total2_lanes += keep(active, exp(from_bf16(load(&x[m_4 * N + n], active)) - m_), 0.0f);
+          m = m_now;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - m), 0.0f);
           });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        m_part[n_share * M + m_4] = m_;
-        total_part[n_share * M + m_4] = total2;
+        m_part[n_share * M + m_] = m;
+        total_part[n_share * M + m_] = total;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_4, auto active) {
-      Lanes<float, kLanes32> m_3 = -INFINITY;
-      Lanes<float, kLanes32> total3 = 0.0f;
+    for_lanes<kLanes32>(0, M, [=](int64_t m_, auto active) {
+      Lanes<float, kLanes32> m = -INFINITY;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        m_3 = maximum(m_3, load(&m_part[n_share * M + m_4], active));
+        m = maximum(m, load(&m_part[n_share * M + m_], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total3 += choose(load(&m_part[n_share * M + m_4], active) == -INFINITY && m_3 > -INFINITY, 0.0f,
-                         load(&total_part[n_share * M + m_4], active) *
-                             exp(load(&m_part[n_share * M + m_4], active) - m_3));
+        total += choose(
+            load(&m_part[n_share * M + m_], active) == -INFINITY && m > -INFINITY, 0.0f,
+            load(&total_part[n_share * M + m_], active) * exp(load(&m_part[n_share * M + m_], active) - m));
       }
-      store(&y[m_4], active, to_bf16(choose(m_3 == -INFINITY, m_3, m_3 + log(total3))));
+      store(&y[m_], active, to_bf16(choose(m == -INFINITY, m, m + log(total))));
     });
   } else {
     OMP(omp parallel for schedule(static))
-    for (int64_t m_4 = 0; m_4 < M; ++m_4) {
-      const int64_t m_4_ahead = N <= 32768 ? smaller(m_4 + 1, M - 1) : m_4;
+    for (int64_t m_ = 0; m_ < M; ++m_) {
+      const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
       float m = -INFINITY;
       float total = 0.0f;
-      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
-        const int64_t n_end3 = smaller(n_first2 + 4096, N);
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
         float m_now = m;
         Extreme<float, kLanes32> m_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &m_now_lanes](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
           m_now_lanes =
-              maximum(m_now_lanes, keep(active, from_bf16(load(&x[m_4 * N + n], active)), -INFINITY));
+              maximum(m_now_lanes, keep(active, from_bf16(load(&x[m_ * N + n], active)), -INFINITY));
         });
         m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
         if (m_now > m) {
@@ -1283,13 +1281,13 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* 
         }
         m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m_4_ahead * N + n]);
-          total_lanes += keep(active, exp(from_bf16(load(&x[m_4 * N + n], active)) - m), 0.0f);
+        for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
+          prefetch(&x[m__ahead * N + n]);
+          total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      y[m_4] = to_bf16(m == -INFINITY ? m : m + std::log(total));
+      y[m_] = to_bf16(m == -INFINITY ? m : m + std::log(total));
     }
   }
 }
@@ -1339,60 +1337,59 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* w
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_4 = 0; m_4 < M; ++m_4) {
-        float m_ = -INFINITY;
-        float total2 = 0.0f;
+      for (int64_t m_ = 0; m_ < M; ++m_) {
+        float m = -INFINITY;
+        float total = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          float m_now2 = m_;
-          Extreme<float, kLanes32> m_now2_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &m_now2_lanes](int64_t n, auto active) {
-            m_now2_lanes =
-                maximum(m_now2_lanes, keep(active, from_f16(load(&x[m_4 * N + n], active)), -INFINITY));
+          float m_now = m;
+          Extreme<float, kLanes32> m_now_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
+            m_now_lanes =
+                maximum(m_now_lanes, keep(active, from_f16(load(&x[m_ * N + n], active)), -INFINITY));
           });
-          m_now2 = maximum(m_now2, across(m_now2_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (m_now2 > m_) {
-            total2 = m_ > -INFINITY ? total2 * std::exp(m_ - m_now2) : 0.0f;
+          m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          if (m_now > m) {
+            total = m > -INFINITY ? total * std::exp(m - m_now) : 0.0f;
           }
-          m_ = m_now2;
-          Lanes<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            total2_lanes += keep(active, exp(from_f16(load(&x[m_4 * N + n], active)) - m_), 0.0f);
+          m = m_now;
+          Lanes<float, kLanes32> total_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - m), 0.0f);
           });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        m_part[n_share * M + m_4] = m_;
-        total_part[n_share * M + m_4] = total2;
+        m_part[n_share * M + m_] = m;
+        total_part[n_share * M + m_] = total;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_4, auto active) {
-      Lanes<float, kLanes32> m_3 = -INFINITY;
-      Lanes<float, kLanes32> total3 = 0.0f;
+    for_lanes<kLanes32>(0, M, [=](int64_t m_, auto active) {
+      Lanes<float, kLanes32> m = -INFINITY;
+      Lanes<float, kLanes32> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        m_3 = maximum(m_3, load(&m_part[n_share * M + m_4], active));
+        m = maximum(m, load(&m_part[n_share * M + m_], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total3 += choose(load(&m_part[n_share * M + m_4], active) == -INFINITY && m_3 > -INFINITY, 0.0f,
-                         load(&total_part[n_share * M + m_4], active) *
-                             exp(load(&m_part[n_share * M + m_4], active) - m_3));
+        total += choose(
+            load(&m_part[n_share * M + m_], active) == -INFINITY && m > -INFINITY, 0.0f,
+            load(&total_part[n_share * M + m_], active) * exp(load(&m_part[n_share * M + m_], active) - m));
       }
-      store(&y[m_4], active, to_f16(choose(m_3 == -INFINITY, m_3, m_3 + log(total3))));
+      store(&y[m_], active, to_f16(choose(m == -INFINITY, m, m + log(total))));
     });
   } else {
     OMP(omp parallel for schedule(static))
-    for (int64_t m_4 = 0; m_4 < M; ++m_4) {
-      const int64_t m_4_ahead = N <= 32768 ? smaller(m_4 + 1, M - 1) : m_4;
+    for (int64_t m_ = 0; m_ < M; ++m_) {
+      const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
       float m = -INFINITY;
       float total = 0.0f;
-      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
-        const int64_t n_end3 = smaller(n_first2 + 4096, N);
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
         float m_now = m;
         Extreme<float, kLanes32> m_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &m_now_lanes](int64_t n, auto active) {
-          m_now_lanes =
-              maximum(m_now_lanes, keep(active, from_f16(load(&x[m_4 * N + n], active)), -INFINITY));
+        for_lanes<kLanes32>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
+          m_now_lanes = maximum(m_now_lanes, keep(active, from_f16(load(&x[m_ * N + n], active)), -INFINITY));
         });
         m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
         if (m_now > m) {
@@ -1400,13 +1397,13 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* w
         }
         m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m_4_ahead * N + n]);
-          total_lanes += keep(active, exp(from_f16(load(&x[m_4 * N + n], active)) - m), 0.0f);
+        for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
+          prefetch(&x[m__ahead * N + n]);
+          total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      y[m_4] = to_f16(m == -INFINITY ? m : m + std::log(total));
+      y[m_] = to_f16(m == -INFINITY ? m : m + std::log(total));
     }
   }
 }

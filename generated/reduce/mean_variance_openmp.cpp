@@ -604,15 +604,15 @@ void mean_variance_f32_f32_short(const float* x, float* row_mean, float* row_var
 
 // Where the intermediates lie in the workspace.
 struct MeanVarianceF32F32Workspace {
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
   explicit MeanVarianceF32F32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part2 = reserve(bytes, N_shares * M, 4);
     total_part3 = reserve(bytes, N_shares * M, 4);
-    total_part4 = reserve(bytes, N_shares * M, 4);
     seen_part = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -622,86 +622,86 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
                            char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const MeanVarianceF32F32Workspace space(M, N);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-        float total3 = 0.0f;
-        float seen2 = 0.0f;
-        float total4 = 0.0f;
+      for (int64_t m_ = 0; m_ < M; ++m_) {
+        float total = 0.0f;
+        float seen = 0.0f;
+        float total2 = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const float here2 = float(n_end2 - n_first);
-          float total_part2 = 0.0f;
-          Sum<float, kLanes32> total_part2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part2_lanes](int64_t n, auto active) {
-            total_part2_lanes += keep(active, load(&x[m_3 * N + n], active), 0.0f);
+          const float here = float(n_end2 - n_first);
+          float total_part = 0.0f;
+          Sum<float, kLanes32> total_part_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0f);
           });
-          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
-          const float mean2 = total_part2 / here2;
-          Sum<float, kLanes32> total4_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total4_lanes](int64_t n, auto active) {
-            const auto d_ = load(&x[m_3 * N + n], active) - mean2;
-            total4_lanes += keep(active, d_ * d_, 0.0f);
+          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          const float mean = total_part / here;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            const auto d = load(&x[m_ * N + n], active) - mean;
+            total2_lanes += keep(active, d * d, 0.0f);
           });
-          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-          if (seen2 > 0.0f) {
-            const float apart2 = mean2 - total3 / seen2;
-            total4 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0f) {
+            const float apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
           }
-          total3 += total_part2;
-          seen2 += here2;
+          total += total_part;
+          seen += here;
         }
-        total_part3[n_share * M + m_3] = total3;
-        total_part4[n_share * M + m_3] = total4;
-        seen_part[n_share * M + m_3] = seen2;
+        total_part2[n_share * M + m_] = total;
+        total_part3[n_share * M + m_] = total2;
+        seen_part[n_share * M + m_] = seen;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_3, auto active) {
-      Lanes<float, kLanes32> total5 = 0.0f;
-      Lanes<float, kLanes32> seen3 = 0.0f;
-      Lanes<float, kLanes32> total6 = 0.0f;
+    for_lanes<kLanes32>(0, M, [=](int64_t m_, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      Lanes<float, kLanes32> seen = 0.0f;
+      Lanes<float, kLanes32> total2 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total5 += load(&total_part3[n_share * M + m_3], active);
-        seen3 += load(&seen_part[n_share * M + m_3], active);
+        total += load(&total_part2[n_share * M + m_], active);
+        seen += load(&seen_part[n_share * M + m_], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart3 =
-            load(&total_part3[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
-            total5 / seen3;
-        total6 += (load(&total_part4[n_share * M + m_3], active) +
-                   apart3 * apart3 * load(&seen_part[n_share * M + m_3], active));
+        const auto apart =
+            load(&total_part2[n_share * M + m_], active) / load(&seen_part[n_share * M + m_], active) -
+            total / seen;
+        total2 += (load(&total_part3[n_share * M + m_], active) +
+                   apart * apart * load(&seen_part[n_share * M + m_], active));
       }
-      const auto m_ = quotient(total5, float(N));
-      store(&row_mean[m_3], active, m_);
-      store(&row_variance[m_3], active, quotient(total6, float(N)));
+      const auto m = quotient(total, float(N));
+      store(&row_mean[m_], active, m);
+      store(&row_variance[m_], active, quotient(total2, float(N)));
     });
   } else {
     OMP(omp parallel for schedule(static))
-    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-      const int64_t m_3_ahead = N <= 16384 ? smaller(m_3 + 1, M - 1) : m_3;
+    for (int64_t m_ = 0; m_ < M; ++m_) {
+      const int64_t m__ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
       float total = 0.0f;
       float seen = 0.0f;
       float total2 = 0.0f;
-      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
-        const int64_t n_end3 = smaller(n_first2 + 4096, N);
-        const float here = float(n_end3 - n_first2);
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        const float here = float(n_end - n_first);
         float total_part = 0.0f;
         Sum<float, kLanes32> total_part_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part_lanes](int64_t n, auto active) {
-          total_part_lanes += keep(active, load(&x[m_3 * N + n], active), 0.0f);
+        for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
+          total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0f);
         });
         total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m_3_ahead * N + n]);
-          const auto d = load(&x[m_3 * N + n], active) - mean;
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+          prefetch(&x[m__ahead * N + n]);
+          const auto d = load(&x[m_ * N + n], active) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
@@ -713,8 +713,8 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
         seen += here;
       }
       const float m = total / float(N);
-      row_mean[m_3] = m;
-      row_variance[m_3] = total2 / float(N);
+      row_mean[m_] = m;
+      row_variance[m_] = total2 / float(N);
     }
   }
 }
@@ -748,15 +748,15 @@ void mean_variance_f64_f64_short(const double* x, double* row_mean, double* row_
 
 // Where the intermediates lie in the workspace.
 struct MeanVarianceF64F64Workspace {
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
   explicit MeanVarianceF64F64Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part2 = reserve(bytes, N_shares * M, 8);
     total_part3 = reserve(bytes, N_shares * M, 8);
-    total_part4 = reserve(bytes, N_shares * M, 8);
     seen_part = reserve(bytes, N_shares * M, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -766,86 +766,86 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
                            char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const MeanVarianceF64F64Workspace space(M, N);
+  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
   double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
-  double* const total_part4 = reinterpret_cast<double*>(workspace + space.total_part4);
   double* const seen_part = reinterpret_cast<double*>(workspace + space.seen_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-        double total3 = 0.0;
-        double seen2 = 0.0;
-        double total4 = 0.0;
+      for (int64_t m_ = 0; m_ < M; ++m_) {
+        double total = 0.0;
+        double seen = 0.0;
+        double total2 = 0.0;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const double here2 = double(n_end2 - n_first);
-          double total_part2 = 0.0;
-          Sum<double, kLanes64> total_part2_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end2, [=, &total_part2_lanes](int64_t n, auto active) {
-            total_part2_lanes += keep(active, load(&x[m_3 * N + n], active), 0.0);
+          const double here = double(n_end2 - n_first);
+          double total_part = 0.0;
+          Sum<double, kLanes64> total_part_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0);
           });
-          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
-          const double mean2 = total_part2 / here2;
-          Sum<double, kLanes64> total4_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end2, [=, &total4_lanes](int64_t n, auto active) {
-            const auto d_ = load(&x[m_3 * N + n], active) - mean2;
-            total4_lanes += keep(active, d_ * d_, 0.0);
+          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          const double mean = total_part / here;
+          Sum<double, kLanes64> total2_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            const auto d = load(&x[m_ * N + n], active) - mean;
+            total2_lanes += keep(active, d * d, 0.0);
           });
-          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-          if (seen2 > 0.0) {
-            const double apart2 = mean2 - total3 / seen2;
-            total4 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0) {
+            const double apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
           }
-          total3 += total_part2;
-          seen2 += here2;
+          total += total_part;
+          seen += here;
         }
-        total_part3[n_share * M + m_3] = total3;
-        total_part4[n_share * M + m_3] = total4;
-        seen_part[n_share * M + m_3] = seen2;
+        total_part2[n_share * M + m_] = total;
+        total_part3[n_share * M + m_] = total2;
+        seen_part[n_share * M + m_] = seen;
       }
     }
-    for_lanes<kLanes64>(0, M, [=](int64_t m_3, auto active) {
-      Lanes<double, kLanes64> total5 = 0.0;
-      Lanes<double, kLanes64> seen3 = 0.0;
-      Lanes<double, kLanes64> total6 = 0.0;
+    for_lanes<kLanes64>(0, M, [=](int64_t m_, auto active) {
+      Lanes<double, kLanes64> total = 0.0;
+      Lanes<double, kLanes64> seen = 0.0;
+      Lanes<double, kLanes64> total2 = 0.0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total5 += load(&total_part3[n_share * M + m_3], active);
-        seen3 += load(&seen_part[n_share * M + m_3], active);
+        total += load(&total_part2[n_share * M + m_], active);
+        seen += load(&seen_part[n_share * M + m_], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart3 =
-            load(&total_part3[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
-            total5 / seen3;
-        total6 += (load(&total_part4[n_share * M + m_3], active) +
-                   apart3 * apart3 * load(&seen_part[n_share * M + m_3], active));
+        const auto apart =
+            load(&total_part2[n_share * M + m_], active) / load(&seen_part[n_share * M + m_], active) -
+            total / seen;
+        total2 += (load(&total_part3[n_share * M + m_], active) +
+                   apart * apart * load(&seen_part[n_share * M + m_], active));
       }
-      const auto m_ = quotient(total5, double(N));
-      store(&row_mean[m_3], active, m_);
-      store(&row_variance[m_3], active, quotient(total6, double(N)));
+      const auto m = quotient(total, double(N));
+      store(&row_mean[m_], active, m);
+      store(&row_variance[m_], active, quotient(total2, double(N)));
     });
   } else {
     OMP(omp parallel for schedule(static))
-    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-      const int64_t m_3_ahead = N <= 8192 ? smaller(m_3 + 1, M - 1) : m_3;
+    for (int64_t m_ = 0; m_ < M; ++m_) {
+      const int64_t m__ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
       double total = 0.0;
       double seen = 0.0;
       double total2 = 0.0;
-      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
-        const int64_t n_end3 = smaller(n_first2 + 4096, N);
-        const double here = double(n_end3 - n_first2);
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        const double here = double(n_end - n_first);
         double total_part = 0.0;
         Sum<double, kLanes64> total_part_lanes = 0.0;
-        for_lanes<kLanes64>(n_first2, n_end3, [=, &total_part_lanes](int64_t n, auto active) {
-          total_part_lanes += keep(active, load(&x[m_3 * N + n], active), 0.0);
+        for_lanes<kLanes64>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
+          total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0);
         });
         total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
         const double mean = total_part / here;
         Sum<double, kLanes64> total2_lanes = 0.0;
-        for_lanes<kLanes64>(n_first2, n_end3, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m_3_ahead * N + n]);
-          const auto d = load(&x[m_3 * N + n], active) - mean;
+        for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+          prefetch(&x[m__ahead * N + n]);
+          const auto d = load(&x[m_ * N + n], active) - mean;
           total2_lanes += keep(active, d * d, 0.0);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
@@ -857,8 +857,8 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
         seen += here;
       }
       const double m = total / double(N);
-      row_mean[m_3] = m;
-      row_variance[m_3] = total2 / double(N);
+      row_mean[m_] = m;
+      row_variance[m_] = total2 / double(N);
     }
   }
 }
@@ -892,15 +892,15 @@ void mean_variance_bf16_f32_short(const uint16_t* x, float* row_mean, float* row
 
 // Where the intermediates lie in the workspace.
 struct MeanVarianceBf16F32Workspace {
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
   explicit MeanVarianceBf16F32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part2 = reserve(bytes, N_shares * M, 4);
     total_part3 = reserve(bytes, N_shares * M, 4);
-    total_part4 = reserve(bytes, N_shares * M, 4);
     seen_part = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -910,86 +910,86 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
                             char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const MeanVarianceBf16F32Workspace space(M, N);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-        float total3 = 0.0f;
-        float seen2 = 0.0f;
-        float total4 = 0.0f;
+      for (int64_t m_ = 0; m_ < M; ++m_) {
+        float total = 0.0f;
+        float seen = 0.0f;
+        float total2 = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const float here2 = float(n_end2 - n_first);
-          float total_part2 = 0.0f;
-          Sum<float, kLanes32> total_part2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part2_lanes](int64_t n, auto active) {
-            total_part2_lanes += keep(active, from_bf16(load(&x[m_3 * N + n], active)), 0.0f);
+          const float here = float(n_end2 - n_first);
+          float total_part = 0.0f;
+          Sum<float, kLanes32> total_part_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, from_bf16(load(&x[m_ * N + n], active)), 0.0f);
           });
-          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
-          const float mean2 = total_part2 / here2;
-          Sum<float, kLanes32> total4_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total4_lanes](int64_t n, auto active) {
-            const auto d_ = from_bf16(load(&x[m_3 * N + n], active)) - mean2;
-            total4_lanes += keep(active, d_ * d_, 0.0f);
+          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          const float mean = total_part / here;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, 0.0f);
           });
-          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-          if (seen2 > 0.0f) {
-            const float apart2 = mean2 - total3 / seen2;
-            total4 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0f) {
+            const float apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
           }
-          total3 += total_part2;
-          seen2 += here2;
+          total += total_part;
+          seen += here;
         }
-        total_part3[n_share * M + m_3] = total3;
-        total_part4[n_share * M + m_3] = total4;
-        seen_part[n_share * M + m_3] = seen2;
+        total_part2[n_share * M + m_] = total;
+        total_part3[n_share * M + m_] = total2;
+        seen_part[n_share * M + m_] = seen;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_3, auto active) {
-      Lanes<float, kLanes32> total5 = 0.0f;
-      Lanes<float, kLanes32> seen3 = 0.0f;
-      Lanes<float, kLanes32> total6 = 0.0f;
+    for_lanes<kLanes32>(0, M, [=](int64_t m_, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      Lanes<float, kLanes32> seen = 0.0f;
+      Lanes<float, kLanes32> total2 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total5 += load(&total_part3[n_share * M + m_3], active);
-        seen3 += load(&seen_part[n_share * M + m_3], active);
+        total += load(&total_part2[n_share * M + m_], active);
+        seen += load(&seen_part[n_share * M + m_], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart3 =
-            load(&total_part3[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
-            total5 / seen3;
-        total6 += (load(&total_part4[n_share * M + m_3], active) +
-                   apart3 * apart3 * load(&seen_part[n_share * M + m_3], active));
+        const auto apart =
+            load(&total_part2[n_share * M + m_], active) / load(&seen_part[n_share * M + m_], active) -
+            total / seen;
+        total2 += (load(&total_part3[n_share * M + m_], active) +
+                   apart * apart * load(&seen_part[n_share * M + m_], active));
       }
-      const auto m_ = quotient(total5, float(N));
-      store(&row_mean[m_3], active, m_);
-      store(&row_variance[m_3], active, quotient(total6, float(N)));
+      const auto m = quotient(total, float(N));
+      store(&row_mean[m_], active, m);
+      store(&row_variance[m_], active, quotient(total2, float(N)));
     });
   } else {
     OMP(omp parallel for schedule(static))
-    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-      const int64_t m_3_ahead = N <= 32768 ? smaller(m_3 + 1, M - 1) : m_3;
+    for (int64_t m_ = 0; m_ < M; ++m_) {
+      const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
       float total = 0.0f;
       float seen = 0.0f;
       float total2 = 0.0f;
-      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
-        const int64_t n_end3 = smaller(n_first2 + 4096, N);
-        const float here = float(n_end3 - n_first2);
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        const float here = float(n_end - n_first);
         float total_part = 0.0f;
         Sum<float, kLanes32> total_part_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part_lanes](int64_t n, auto active) {
-          total_part_lanes += keep(active, from_bf16(load(&x[m_3 * N + n], active)), 0.0f);
+        for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
+          total_part_lanes += keep(active, from_bf16(load(&x[m_ * N + n], active)), 0.0f);
         });
         total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m_3_ahead * N + n]);
-          const auto d = from_bf16(load(&x[m_3 * N + n], active)) - mean;
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+          prefetch(&x[m__ahead * N + n]);
+          const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
@@ -1001,8 +1001,8 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
         seen += here;
       }
       const float m = total / float(N);
-      row_mean[m_3] = m;
-      row_variance[m_3] = total2 / float(N);
+      row_mean[m_] = m;
+      row_variance[m_] = total2 / float(N);
     }
   }
 }
@@ -1036,15 +1036,15 @@ void mean_variance_f16_f32_short(const uint16_t* x, float* row_mean, float* row_
 
 // Where the intermediates lie in the workspace.
 struct MeanVarianceF16F32Workspace {
+  int64_t total_part2;
   int64_t total_part3;
-  int64_t total_part4;
   int64_t seen_part;
   int64_t bytes = 0;
 
   explicit MeanVarianceF16F32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    total_part2 = reserve(bytes, N_shares * M, 4);
     total_part3 = reserve(bytes, N_shares * M, 4);
-    total_part4 = reserve(bytes, N_shares * M, 4);
     seen_part = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -1054,86 +1054,86 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
                            char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const MeanVarianceF16F32Workspace space(M, N);
+  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
   float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const total_part4 = reinterpret_cast<float*>(workspace + space.total_part4);
   float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-        float total3 = 0.0f;
-        float seen2 = 0.0f;
-        float total4 = 0.0f;
+      for (int64_t m_ = 0; m_ < M; ++m_) {
+        float total = 0.0f;
+        float seen = 0.0f;
+        float total2 = 0.0f;
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const float here2 = float(n_end2 - n_first);
-          float total_part2 = 0.0f;
-          Sum<float, kLanes32> total_part2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part2_lanes](int64_t n, auto active) {
-            total_part2_lanes += keep(active, from_f16(load(&x[m_3 * N + n], active)), 0.0f);
+          const float here = float(n_end2 - n_first);
+          float total_part = 0.0f;
+          Sum<float, kLanes32> total_part_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, from_f16(load(&x[m_ * N + n], active)), 0.0f);
           });
-          total_part2 += across(total_part2_lanes, [](auto a, auto b) { return a + b; });
-          const float mean2 = total_part2 / here2;
-          Sum<float, kLanes32> total4_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total4_lanes](int64_t n, auto active) {
-            const auto d_ = from_f16(load(&x[m_3 * N + n], active)) - mean2;
-            total4_lanes += keep(active, d_ * d_, 0.0f);
+          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          const float mean = total_part / here;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, 0.0f);
           });
-          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-          if (seen2 > 0.0f) {
-            const float apart2 = mean2 - total3 / seen2;
-            total4 += apart2 * apart2 * (seen2 * here2 / (seen2 + here2));
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0f) {
+            const float apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
           }
-          total3 += total_part2;
-          seen2 += here2;
+          total += total_part;
+          seen += here;
         }
-        total_part3[n_share * M + m_3] = total3;
-        total_part4[n_share * M + m_3] = total4;
-        seen_part[n_share * M + m_3] = seen2;
+        total_part2[n_share * M + m_] = total;
+        total_part3[n_share * M + m_] = total2;
+        seen_part[n_share * M + m_] = seen;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_3, auto active) {
-      Lanes<float, kLanes32> total5 = 0.0f;
-      Lanes<float, kLanes32> seen3 = 0.0f;
-      Lanes<float, kLanes32> total6 = 0.0f;
+    for_lanes<kLanes32>(0, M, [=](int64_t m_, auto active) {
+      Lanes<float, kLanes32> total = 0.0f;
+      Lanes<float, kLanes32> seen = 0.0f;
+      Lanes<float, kLanes32> total2 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total5 += load(&total_part3[n_share * M + m_3], active);
-        seen3 += load(&seen_part[n_share * M + m_3], active);
+        total += load(&total_part2[n_share * M + m_], active);
+        seen += load(&seen_part[n_share * M + m_], active);
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart3 =
-            load(&total_part3[n_share * M + m_3], active) / load(&seen_part[n_share * M + m_3], active) -
-            total5 / seen3;
-        total6 += (load(&total_part4[n_share * M + m_3], active) +
-                   apart3 * apart3 * load(&seen_part[n_share * M + m_3], active));
+        const auto apart =
+            load(&total_part2[n_share * M + m_], active) / load(&seen_part[n_share * M + m_], active) -
+            total / seen;
+        total2 += (load(&total_part3[n_share * M + m_], active) +
+                   apart * apart * load(&seen_part[n_share * M + m_], active));
       }
-      const auto m_ = quotient(total5, float(N));
-      store(&row_mean[m_3], active, m_);
-      store(&row_variance[m_3], active, quotient(total6, float(N)));
+      const auto m = quotient(total, float(N));
+      store(&row_mean[m_], active, m);
+      store(&row_variance[m_], active, quotient(total2, float(N)));
     });
   } else {
     OMP(omp parallel for schedule(static))
-    for (int64_t m_3 = 0; m_3 < M; ++m_3) {
-      const int64_t m_3_ahead = N <= 32768 ? smaller(m_3 + 1, M - 1) : m_3;
+    for (int64_t m_ = 0; m_ < M; ++m_) {
+      const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
       float total = 0.0f;
       float seen = 0.0f;
       float total2 = 0.0f;
-      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += 4096) {
-        const int64_t n_end3 = smaller(n_first2 + 4096, N);
-        const float here = float(n_end3 - n_first2);
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, N);
+        const float here = float(n_end - n_first);
         float total_part = 0.0f;
         Sum<float, kLanes32> total_part_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &total_part_lanes](int64_t n, auto active) {
-          total_part_lanes += keep(active, from_f16(load(&x[m_3 * N + n], active)), 0.0f);
+        for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
+          total_part_lanes += keep(active, from_f16(load(&x[m_ * N + n], active)), 0.0f);
         });
         total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first2, n_end3, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m_3_ahead * N + n]);
-          const auto d = from_f16(load(&x[m_3 * N + n], active)) - mean;
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+          prefetch(&x[m__ahead * N + n]);
+          const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
@@ -1145,8 +1145,8 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
         seen += here;
       }
       const float m = total / float(N);
-      row_mean[m_3] = m;
-      row_variance[m_3] = total2 / float(N);
+      row_mean[m_] = m;
+      row_variance[m_] = total2 / float(N);
     }
   }
 }

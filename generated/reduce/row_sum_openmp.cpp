@@ -596,17 +596,17 @@ void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* w
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total4 = 0.0f;
+        float total2 = 0.0f;
         const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total4_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total4_lanes](int64_t n, auto active) {
-                                total4_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+                              [=, &total2_lanes](int64_t n, auto active) {
+                                total2_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
                               });
-          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * M + m] = total4;
+        total_part[n_share * M + m] = total2;
       }
     }
     const bool around_caches = M * 4 >= kBeyondCaches;
@@ -628,17 +628,16 @@ void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* w
     OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 4 >= kBeyondCaches;
-      float total3 = 0.0f;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
-        Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N),
-                            [=, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_page(&x[m * N + n]);
-                              total3_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-                            });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      float total2 = 0.0f;
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Sum<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) {
+          if (from_memory) prefetch_page(&x[m * N + n]);
+          total2_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+        });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-      total[m] = total3;
+      total[m] = total2;
     }
   }
 }
@@ -682,17 +681,17 @@ void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char*
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        double total4 = 0.0;
+        double total2 = 0.0;
         const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total4_lanes = 0.0;
+          Sum<double, kLanes64> total2_lanes = 0.0;
           for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total4_lanes](int64_t n, auto active) {
-                                total4_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+                              [=, &total2_lanes](int64_t n, auto active) {
+                                total2_lanes += keep(active, load(&x[m * N + n], active), 0.0);
                               });
-          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * M + m] = total4;
+        total_part[n_share * M + m] = total2;
       }
     }
     const bool around_caches = M * 8 >= kBeyondCaches;
@@ -714,17 +713,16 @@ void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char*
     OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 8 >= kBeyondCaches;
-      double total3 = 0.0;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
-        Sum<double, kLanes64> total3_lanes = 0.0;
-        for_lanes<kLanes64>(n_block2, smaller(n_block2 + 4096, N),
-                            [=, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_page(&x[m * N + n]);
-                              total3_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-                            });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      double total2 = 0.0;
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Sum<double, kLanes64> total2_lanes = 0.0;
+        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) {
+          if (from_memory) prefetch_page(&x[m * N + n]);
+          total2_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+        });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-      total[m] = total3;
+      total[m] = total2;
     }
   }
 }
@@ -768,17 +766,17 @@ void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cha
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total4 = 0.0f;
+        float total2 = 0.0f;
         const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total4_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total4_lanes](int64_t n, auto active) {
-                                total4_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
+                              [=, &total2_lanes](int64_t n, auto active) {
+                                total2_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
                               });
-          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * M + m] = total4;
+        total_part[n_share * M + m] = total2;
       }
     }
     const bool around_caches = M * 4 >= kBeyondCaches;
@@ -800,17 +798,16 @@ void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cha
     OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 2 >= kBeyondCaches;
-      float total3 = 0.0f;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
-        Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N),
-                            [=, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_page(&x[m * N + n]);
-                              total3_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
-                            });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      float total2 = 0.0f;
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Sum<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) {
+          if (from_memory) prefetch_page(&x[m * N + n]);
+          total2_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
+        });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-      total[m] = total3;
+      total[m] = total2;
     }
   }
 }
@@ -854,17 +851,17 @@ void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total4 = 0.0f;
+        float total2 = 0.0f;
         const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total4_lanes = 0.0f;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total4_lanes](int64_t n, auto active) {
-                                total4_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
+                              [=, &total2_lanes](int64_t n, auto active) {
+                                total2_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
                               });
-          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * M + m] = total4;
+        total_part[n_share * M + m] = total2;
       }
     }
     const bool around_caches = M * 4 >= kBeyondCaches;
@@ -886,17 +883,16 @@ void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char
     OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * 2 >= kBeyondCaches;
-      float total3 = 0.0f;
-      for (int64_t n_block2 = 0; n_block2 < N; n_block2 += 4096) {
-        Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block2, smaller(n_block2 + 4096, N),
-                            [=, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_page(&x[m * N + n]);
-                              total3_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
-                            });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+      float total2 = 0.0f;
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Sum<float, kLanes32> total2_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) {
+          if (from_memory) prefetch_page(&x[m * N + n]);
+          total2_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
+        });
+        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
-      total[m] = total3;
+      total[m] = total2;
     }
   }
 }

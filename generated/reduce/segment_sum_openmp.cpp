@@ -445,12 +445,12 @@ void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, 
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
           for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<float, kLanes32> total3 = 0.0f;
+            Lanes<float, kLanes32> total = 0.0f;
             const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
             for (int64_t n = n_begin; n < n_end; ++n) {
-              total3 += load(&x[(n_start + n) * D + d], active);
+              total += load(&x[(n_start + n) * D + d], active);
             }
-            store(&total_part[(n_share * B + b) * D + d], active, total3);
+            store(&total_part[(n_share * B + b) * D + d], active, total);
           });
         }
       }
@@ -460,8 +460,8 @@ void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, 
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first2 = 0; d_first2 < D; d_first2 += 256) {
-          for_lanes<kLanes32>(d_first2, smaller(d_first2 + 256, D), [=](int64_t d, auto active) {
+        for (int64_t d_first = 0; d_first < D; d_first += 256) {
+          for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
             Lanes<float, kLanes32> total = 0.0f;
             for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
               total += load(&total_part[(n_share * B + b) * D + d], active);
@@ -473,24 +473,24 @@ void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, 
       if (around_caches) finish_stores();
     }
   } else {
-    const bool around_caches2 = B * D * 4 >= kBeyondCaches;
+    const bool around_caches = B * D * 4 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first3 = 0; d_first3 < D; d_first3 += 256) {
+        for (int64_t d_first = 0; d_first < D; d_first += 256) {
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          for_lanes<kLanes32>(d_first3, smaller(d_first3 + 256, D), [=](int64_t d, auto active) {
-            Lanes<float, kLanes32> total2 = 0.0f;
+          for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
+            Lanes<float, kLanes32> total = 0.0f;
             for (int64_t n = 0; n < n_count; ++n) {
-              total2 += load(&x[(n_start + n) * D + d], active);
+              total += load(&x[(n_start + n) * D + d], active);
             }
-            store_around(&y[b * D + d], active, total2, around_caches2);
+            store_around(&y[b * D + d], active, total, around_caches);
           });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -522,12 +522,12 @@ void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
           for_lanes<kLanes64>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<double, kLanes64> total3 = 0.0;
+            Lanes<double, kLanes64> total = 0.0;
             const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
             for (int64_t n = n_begin; n < n_end; ++n) {
-              total3 += load(&x[(n_start + n) * D + d], active);
+              total += load(&x[(n_start + n) * D + d], active);
             }
-            store(&total_part[(n_share * B + b) * D + d], active, total3);
+            store(&total_part[(n_share * B + b) * D + d], active, total);
           });
         }
       }
@@ -537,8 +537,8 @@ void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first2 = 0; d_first2 < D; d_first2 += 256) {
-          for_lanes<kLanes64>(d_first2, smaller(d_first2 + 256, D), [=](int64_t d, auto active) {
+        for (int64_t d_first = 0; d_first < D; d_first += 256) {
+          for_lanes<kLanes64>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
             Lanes<double, kLanes64> total = 0.0;
             for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
               total += load(&total_part[(n_share * B + b) * D + d], active);
@@ -550,24 +550,24 @@ void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B
       if (around_caches) finish_stores();
     }
   } else {
-    const bool around_caches2 = B * D * 8 >= kBeyondCaches;
+    const bool around_caches = B * D * 8 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first3 = 0; d_first3 < D; d_first3 += 256) {
+        for (int64_t d_first = 0; d_first < D; d_first += 256) {
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          for_lanes<kLanes64>(d_first3, smaller(d_first3 + 256, D), [=](int64_t d, auto active) {
-            Lanes<double, kLanes64> total2 = 0.0;
+          for_lanes<kLanes64>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
+            Lanes<double, kLanes64> total = 0.0;
             for (int64_t n = 0; n < n_count; ++n) {
-              total2 += load(&x[(n_start + n) * D + d], active);
+              total += load(&x[(n_start + n) * D + d], active);
             }
-            store_around(&y[b * D + d], active, total2, around_caches2);
+            store_around(&y[b * D + d], active, total, around_caches);
           });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }
@@ -599,12 +599,12 @@ void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int6
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
           for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<float, kLanes32> total3 = 0.0f;
+            Lanes<float, kLanes32> total = 0.0f;
             const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
             for (int64_t n = n_begin; n < n_end; ++n) {
-              total3 += from_bf16(load(&x[(n_start + n) * D + d], active));
+              total += from_bf16(load(&x[(n_start + n) * D + d], active));
             }
-            store(&total_part[(n_share * B + b) * D + d], active, total3);
+            store(&total_part[(n_share * B + b) * D + d], active, total);
           });
         }
       }
@@ -614,8 +614,8 @@ void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int6
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first2 = 0; d_first2 < D; d_first2 += 256) {
-          for_lanes<kLanes32>(d_first2, smaller(d_first2 + 256, D), [=](int64_t d, auto active) {
+        for (int64_t d_first = 0; d_first < D; d_first += 256) {
+          for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
             Lanes<float, kLanes32> total = 0.0f;
             for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
               total += load(&total_part[(n_share * B + b) * D + d], active);
@@ -627,24 +627,24 @@ void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int6
       if (around_caches) finish_stores();
     }
   } else {
-    const bool around_caches2 = B * D * 2 >= kBeyondCaches;
+    const bool around_caches = B * D * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first3 = 0; d_first3 < D; d_first3 += 256) {
+        for (int64_t d_first = 0; d_first < D; d_first += 256) {
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          for_lanes<kLanes32>(d_first3, smaller(d_first3 + 256, D), [=](int64_t d, auto active) {
-            Lanes<float, kLanes32> total2 = 0.0f;
+          for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
+            Lanes<float, kLanes32> total = 0.0f;
             for (int64_t n = 0; n < n_count; ++n) {
-              total2 += from_bf16(load(&x[(n_start + n) * D + d], active));
+              total += from_bf16(load(&x[(n_start + n) * D + d], active));
             }
-            store_around(&y[b * D + d], active, to_bf16(total2), around_caches2);
+            store_around(&y[b * D + d], active, to_bf16(total), around_caches);
           });
         }
       }
-      if (around_caches2) finish_stores();
+      if (around_caches) finish_stores();
     }
   }
 }

@@ -203,12 +203,12 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n = item;
-    float carry2 = 0.0f;
+    float carry = 0.0f;
     for (Index m_share_tile = 0; m_share_tile < M_shares; m_share_tile += Index(blockDim.x)) {
       const Index m_share = m_share_tile + Index(threadIdx.x);
       const float start_value = m_share < M_shares ? total_part[m_share * N + n] : 0.0f;
       const float start_own =
-          block_scan<false, true>(start_value, carry2, [](float a, float b) { return float(a + b); });
+          block_scan<false, true>(start_value, carry, [](float a, float b) { return float(a + b); });
       if (m_share < M_shares) {
         start[m_share * N + n] = start_own;
       }
@@ -302,12 +302,12 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n = item;
-    double carry2 = 0.0;
+    double carry = 0.0;
     for (Index m_share_tile = 0; m_share_tile < M_shares; m_share_tile += Index(blockDim.x)) {
       const Index m_share = m_share_tile + Index(threadIdx.x);
       const double start_value = m_share < M_shares ? total_part[m_share * N + n] : 0.0;
       const double start_own =
-          block_scan<false, true>(start_value, carry2, [](double a, double b) { return double(a + b); });
+          block_scan<false, true>(start_value, carry, [](double a, double b) { return double(a + b); });
       if (m_share < M_shares) {
         start[m_share * N + n] = start_own;
       }
@@ -401,12 +401,12 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n = item;
-    int64_t carry2 = 0;
+    int64_t carry = 0;
     for (Index m_share_tile = 0; m_share_tile < M_shares; m_share_tile += Index(blockDim.x)) {
       const Index m_share = m_share_tile + Index(threadIdx.x);
       const int64_t start_value = m_share < M_shares ? total_part[m_share * N + n] : 0;
       const int64_t start_own = block_scan<false, true>(
-          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
       if (m_share < M_shares) {
         start[m_share * N + n] = start_own;
       }

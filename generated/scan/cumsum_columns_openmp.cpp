@@ -492,10 +492,10 @@ void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
       }
     }
     for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-      Lanes<float, kLanes32> carry2 = 0.0f;
+      Lanes<float, kLanes32> carry = 0.0f;
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        store(&start[m_share * N + n], active, carry2);
-        carry2 = carry2 + load(&total_part[m_share * N + n], active);
+        store(&start[m_share * N + n], active, carry);
+        carry = carry + load(&total_part[m_share * N + n], active);
       }
     });
   }
@@ -505,24 +505,24 @@ void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += n_part2) {
-        const int64_t n_end2 = smaller(n_first2 + n_part2, N);
+      for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
+        const int64_t n_end = smaller(n_first + n_part2, N);
         float carry[512] = {};
-        for_lanes<kLanes32>(n_first2, n_end2, [=, &carry](int64_t n, auto active) {
-          store(&carry[n - n_first2], active, 0.0f);
+        for_lanes<kLanes32>(n_first, n_end, [=, &carry](int64_t n, auto active) {
+          store(&carry[n - n_first], active, 0.0f);
           if (m_share > 0) {
-            store(&carry[n - n_first2], active, load(&start[m_share * N + n], active));
+            store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
           }
         });
-        const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
-        const bool from_memory2 = M * N * 4 >= kBeyondCaches;
-        for (int64_t m = m_begin2; m < m_end3; ++m) {
-          for_lines<kLanes32>(around_caches, &y[m * N + n_first2], n_first2, n_end2,
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        const bool from_memory = M * N * 4 >= kBeyondCaches;
+        for (int64_t m = m_begin; m < m_end; ++m) {
+          for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
                               [=, &carry](int64_t n, auto active) {
-                                if (from_memory2) prefetch_soon(32 * N, &x[m * N + n]);
-                                store(&carry[n - n_first2], active,
-                                      load(&carry[n - n_first2], active) + load(&x[m * N + n], active));
-                                const auto running = load(&carry[n - n_first2], active);
+                                if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
+                                store(&carry[n - n_first], active,
+                                      load(&carry[n - n_first], active) + load(&x[m * N + n], active));
+                                const auto running = load(&carry[n - n_first], active);
                                 store_around(&y[m * N + n], active, running, around_caches);
                               });
         }
@@ -583,10 +583,10 @@ void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, char* 
       }
     }
     for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
-      Lanes<double, kLanes64> carry2 = 0.0;
+      Lanes<double, kLanes64> carry = 0.0;
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        store(&start[m_share * N + n], active, carry2);
-        carry2 = carry2 + load(&total_part[m_share * N + n], active);
+        store(&start[m_share * N + n], active, carry);
+        carry = carry + load(&total_part[m_share * N + n], active);
       }
     });
   }
@@ -596,24 +596,24 @@ void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, char* 
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += n_part2) {
-        const int64_t n_end2 = smaller(n_first2 + n_part2, N);
+      for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
+        const int64_t n_end = smaller(n_first + n_part2, N);
         double carry[512] = {};
-        for_lanes<kLanes64>(n_first2, n_end2, [=, &carry](int64_t n, auto active) {
-          store(&carry[n - n_first2], active, 0.0);
+        for_lanes<kLanes64>(n_first, n_end, [=, &carry](int64_t n, auto active) {
+          store(&carry[n - n_first], active, 0.0);
           if (m_share > 0) {
-            store(&carry[n - n_first2], active, load(&start[m_share * N + n], active));
+            store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
           }
         });
-        const int64_t m_begin2 = m_share * M / M_shares, m_end3 = (m_share + 1) * M / M_shares;
-        const bool from_memory2 = M * N * 8 >= kBeyondCaches;
-        for (int64_t m = m_begin2; m < m_end3; ++m) {
-          for_lines<kLanes64>(around_caches, &y[m * N + n_first2], n_first2, n_end2,
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        const bool from_memory = M * N * 8 >= kBeyondCaches;
+        for (int64_t m = m_begin; m < m_end; ++m) {
+          for_lines<kLanes64>(around_caches, &y[m * N + n_first], n_first, n_end,
                               [=, &carry](int64_t n, auto active) {
-                                if (from_memory2) prefetch_soon(64 * N, &x[m * N + n]);
-                                store(&carry[n - n_first2], active,
-                                      load(&carry[n - n_first2], active) + load(&x[m * N + n], active));
-                                const auto running = load(&carry[n - n_first2], active);
+                                if (from_memory) prefetch_soon(64 * N, &x[m * N + n]);
+                                store(&carry[n - n_first], active,
+                                      load(&carry[n - n_first], active) + load(&x[m * N + n], active));
+                                const auto running = load(&carry[n - n_first], active);
                                 store_around(&y[m * N + n], active, running, around_caches);
                               });
         }
@@ -666,10 +666,10 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
       }
     }
     for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
-      Lanes<int64_t, kLanes64> carry2 = 0;
+      Lanes<int64_t, kLanes64> carry = 0;
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        store(&start[m_share * N + n], active, carry2);
-        carry2 = carry2 + load(&total_part[m_share * N + n], active);
+        store(&start[m_share * N + n], active, carry);
+        carry = carry + load(&total_part[m_share * N + n], active);
       }
     });
   }
@@ -679,24 +679,24 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first2 = 0; n_first2 < N; n_first2 += n_part2) {
-        const int64_t n_end2 = smaller(n_first2 + n_part2, N);
+      for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
+        const int64_t n_end = smaller(n_first + n_part2, N);
         int64_t carry[512] = {};
-        for_lanes<kLanes64>(n_first2, n_end2, [=, &carry](int64_t n, auto active) {
-          store(&carry[n - n_first2], active, 0);
+        for_lanes<kLanes64>(n_first, n_end, [=, &carry](int64_t n, auto active) {
+          store(&carry[n - n_first], active, 0);
           if (m_share > 0) {
-            store(&carry[n - n_first2], active, load(&start[m_share * N + n], active));
+            store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
           }
         });
-        const int64_t m_begin2 = m_share * M / M_shares, m_end2 = (m_share + 1) * M / M_shares;
-        const bool from_memory2 = M * N * 4 >= kBeyondCaches;
-        for (int64_t m = m_begin2; m < m_end2; ++m) {
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        const bool from_memory = M * N * 4 >= kBeyondCaches;
+        for (int64_t m = m_begin; m < m_end; ++m) {
           for_lines<kLanes64>(
-              around_caches, &y[m * N + n_first2], n_first2, n_end2, [=, &carry](int64_t n, auto active) {
-                if (from_memory2) prefetch_soon(32 * N, &x[m * N + n]);
-                store(&carry[n - n_first2], active,
-                      load(&carry[n - n_first2], active) + convert<int64_t>(load(&x[m * N + n], active)));
-                const auto running = load(&carry[n - n_first2], active);
+              around_caches, &y[m * N + n_first], n_first, n_end, [=, &carry](int64_t n, auto active) {
+                if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
+                store(&carry[n - n_first], active,
+                      load(&carry[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
+                const auto running = load(&carry[n - n_first], active);
                 store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
               });
         }

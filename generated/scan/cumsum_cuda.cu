@@ -281,24 +281,24 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    float carry4 = 0.0f;
+    float carry = 0.0f;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
       const float start_own =
-          block_scan<true, true>(start_value, carry4, [](float a, float b) { return float(a + b); });
+          block_scan<true, true>(start_value, carry, [](float a, float b) { return float(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
     }
-    float carry5 = 0.0f;
+    float carry2 = 0.0f;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const float start2_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
       const float start2_own =
-          block_scan<false, true>(start2_value, carry5, [](float a, float b) { return float(a + b); });
+          block_scan<false, true>(start2_value, carry2, [](float a, float b) { return float(a + b); });
       if (n_share < N_shares) {
         start2[n_share * M + m] = start2_own;
       }
@@ -324,22 +324,22 @@ __global__ void __launch_bounds__(512)
     if (int64_t(n_share) + 1 < N_shares) {
       carry3 = start[n_share * M + m];
     }
-    const Index tile_length2 = Index(blockDim.x) * 4;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
-         (n_tile -= tile_length2) >= n_begin;) {
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> reverse_pack;
-      float running3[4];
+      float running[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running3[i] = i < remaining ? x_pack[i] : 0.0f;
+        running[i] = i < remaining ? x_pack[i] : 0.0f;
       }
-      block_scan<true, false>(running3, carry3, [](float a, float b) { return float(a + b); });
+      block_scan<true, false>(running, carry3, [](float a, float b) { return float(a + b); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        reverse_pack[i] = running3[i];
+        reverse_pack[i] = running[i];
       }
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
@@ -465,24 +465,24 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry4 = 0.0;
+    double carry = 0.0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
       const double start_own =
-          block_scan<true, true>(start_value, carry4, [](double a, double b) { return double(a + b); });
+          block_scan<true, true>(start_value, carry, [](double a, double b) { return double(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
     }
-    double carry5 = 0.0;
+    double carry2 = 0.0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const double start2_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
       const double start2_own =
-          block_scan<false, true>(start2_value, carry5, [](double a, double b) { return double(a + b); });
+          block_scan<false, true>(start2_value, carry2, [](double a, double b) { return double(a + b); });
       if (n_share < N_shares) {
         start2[n_share * M + m] = start2_own;
       }
@@ -508,22 +508,22 @@ __global__ void __launch_bounds__(512, 1)
     if (int64_t(n_share) + 1 < N_shares) {
       carry3 = start[n_share * M + m];
     }
-    const Index tile_length2 = Index(blockDim.x) * 2;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
-         (n_tile -= tile_length2) >= n_begin;) {
+    const Index tile_length = Index(blockDim.x) * 2;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> reverse_pack;
-      double running3[2];
+      double running[2];
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        running3[i] = i < remaining ? x_pack[i] : 0.0;
+        running[i] = i < remaining ? x_pack[i] : 0.0;
       }
-      block_scan<true, false>(running3, carry3, [](double a, double b) { return double(a + b); });
+      block_scan<true, false>(running, carry3, [](double a, double b) { return double(a + b); });
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        reverse_pack[i] = running3[i];
+        reverse_pack[i] = running[i];
       }
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
@@ -649,24 +649,24 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry4 = 0;
+    int64_t carry = 0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
       const int64_t start_own = block_scan<true, true>(
-          start_value, carry4, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
     }
-    int64_t carry5 = 0;
+    int64_t carry2 = 0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const int64_t start2_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
       const int64_t start2_own = block_scan<false, true>(
-          start2_value, carry5, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+          start2_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
       if (n_share < N_shares) {
         start2[n_share * M + m] = start2_own;
       }
@@ -692,22 +692,22 @@ __global__ void __launch_bounds__(512)
     if (int64_t(n_share) + 1 < N_shares) {
       carry3 = start[n_share * M + m];
     }
-    const Index tile_length2 = Index(blockDim.x) * 4;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
-         (n_tile -= tile_length2) >= n_begin;) {
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> reverse_pack;
-      int64_t running3[4];
+      int64_t running[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running3[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
-      block_scan<true, false>(running3, carry3, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<true, false>(running, carry3, [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        reverse_pack[i] = int32_t(running3[i]);
+        reverse_pack[i] = int32_t(running[i]);
       }
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }

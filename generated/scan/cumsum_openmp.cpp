@@ -614,8 +614,8 @@ void cumsum_f32_short(const float* x, float* inclusive, float* exclusive, float*
       Lanes<float, kLanes32> carry3 = 0.0f;
       for (int64_t n = N; n-- > 0;) {
         carry3 = carry3 + load_every(&x[m * N + n], N, active);
-        const auto running3 = carry3;
-        store_every(&reverse[m * N + n], N, active, running3);
+        const auto running = carry3;
+        store_every(&reverse[m * N + n], N, active, running);
       }
       Lanes<float, kLanes32> carry2 = 0.0f;
       for (int64_t n = 0; n < N; ++n) {
@@ -672,15 +672,15 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
       }
     }
     for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry4 = 0.0f;
+      Lanes<float, kLanes32> carry = 0.0f;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry4);
-        carry4 = carry4 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
-      Lanes<float, kLanes32> carry5 = 0.0f;
+      Lanes<float, kLanes32> carry2 = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start2[n_share * M + m], active, carry5);
-        carry5 = carry5 + load(&total_part[n_share * M + m], active);
+        store(&start2[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -699,20 +699,20 @@ void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* rever
         if (n_share + 1 < N_shares) {
           carry3 = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry3](int64_t n, auto active) {
-          const auto running3 = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                                               [](auto a, auto b) { return a + b; });
-          store_around(&reverse[m * N + n], active, running3, around_caches);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry3](int64_t n, auto active) {
+          const auto running = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+                                              [](auto a, auto b) { return a + b; });
+          store_around(&reverse[m * N + n], active, running, around_caches);
         });
         float carry2 = 0.0f;
         if (n_share > 0) {
           carry2 = start2[n_share * M + m];
         }
-        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
-                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           const auto x_ = load_once(&x[m * N + n], active);
           const auto running =
@@ -738,8 +738,8 @@ void cumsum_f64_short(const double* x, double* inclusive, double* exclusive, dou
       Lanes<double, kLanes64> carry3 = 0.0;
       for (int64_t n = N; n-- > 0;) {
         carry3 = carry3 + load_every(&x[m * N + n], N, active);
-        const auto running3 = carry3;
-        store_every(&reverse[m * N + n], N, active, running3);
+        const auto running = carry3;
+        store_every(&reverse[m * N + n], N, active, running);
       }
       Lanes<double, kLanes64> carry2 = 0.0;
       for (int64_t n = 0; n < N; ++n) {
@@ -796,15 +796,15 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry4 = 0.0;
+      Lanes<double, kLanes64> carry = 0.0;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry4);
-        carry4 = carry4 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
-      Lanes<double, kLanes64> carry5 = 0.0;
+      Lanes<double, kLanes64> carry2 = 0.0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start2[n_share * M + m], active, carry5);
-        carry5 = carry5 + load(&total_part[n_share * M + m], active);
+        store(&start2[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -823,20 +823,20 @@ void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* r
         if (n_share + 1 < N_shares) {
           carry3 = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry3](int64_t n, auto active) {
-          const auto running3 = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
-                                               [](auto a, auto b) { return a + b; });
-          store_around(&reverse[m * N + n], active, running3, around_caches);
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry3](int64_t n, auto active) {
+          const auto running = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+                                              [](auto a, auto b) { return a + b; });
+          store_around(&reverse[m * N + n], active, running, around_caches);
         });
         double carry2 = 0.0;
         if (n_share > 0) {
           carry2 = start2[n_share * M + m];
         }
-        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
-                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           const auto x_ = load_once(&x[m * N + n], active);
           const auto running =
@@ -862,8 +862,8 @@ void cumsum_i32_short(const int32_t* x, int32_t* inclusive, int32_t* exclusive, 
       Lanes<int64_t, kLanes64> carry3 = 0;
       for (int64_t n = N; n-- > 0;) {
         carry3 = carry3 + convert<int64_t>(load_every(&x[m * N + n], N, active));
-        const auto running3 = carry3;
-        store_every(&reverse[m * N + n], N, active, convert<int32_t>(running3));
+        const auto running = carry3;
+        store_every(&reverse[m * N + n], N, active, convert<int32_t>(running));
       }
       Lanes<int64_t, kLanes64> carry2 = 0;
       for (int64_t n = 0; n < N; ++n) {
@@ -917,15 +917,15 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry4 = 0;
+      Lanes<int64_t, kLanes64> carry = 0;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry4);
-        carry4 = carry4 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
-      Lanes<int64_t, kLanes64> carry5 = 0;
+      Lanes<int64_t, kLanes64> carry2 = 0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start2[n_share * M + m], active, carry5);
-        carry5 = carry5 + load(&total_part[n_share * M + m], active);
+        store(&start2[n_share * M + m], active, carry2);
+        carry2 = carry2 + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -944,21 +944,21 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
         if (n_share + 1 < N_shares) {
           carry3 = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry3](int64_t n, auto active) {
-          const auto running3 =
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry3](int64_t n, auto active) {
+          const auto running =
               scan_lanes<-1>(carry3, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                              [](auto a, auto b) { return a + b; });
-          store_around(&reverse[m * N + n], active, convert<int32_t>(running3), around_caches);
+          store_around(&reverse[m * N + n], active, convert<int32_t>(running), around_caches);
         });
         int64_t carry2 = 0;
         if (n_share > 0) {
           carry2 = start2[n_share * M + m];
         }
-        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
-                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin3, n_end3, [=, &carry, &carry2](int64_t n, auto active) {
+        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
+                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           const auto x_ = load_once(&x[m * N + n], active);
           const auto running = scan_lanes<1>(carry, keep(active, convert<int64_t>(x_), 0), 0,

@@ -182,24 +182,24 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
     const Index b = Index(item / C);
     const Index c = Index(item % C);
-    float carry2 = 0.0f;
+    float carry = 0.0f;
     if (threadIdx.x == 0) {
       for (Index s_share = 0; s_share < S_shares; ++s_share) {
-        start[(s_share * B + b) * C + c] = carry2;
-        if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry2) < INFINITY &&
+        start[(s_share * B + b) * C + c] = carry;
+        if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry) < INFINITY &&
             absolute(total_part[(s_share * B + b) * C + c]) < INFINITY) {
-          carry2 = float(factor_part[(s_share * B + b) * C + c] * double(carry2) +
-                         double(total_part[(s_share * B + b) * C + c]));
+          carry = float(factor_part[(s_share * B + b) * C + c] * double(carry) +
+                        double(total_part[(s_share * B + b) * C + c]));
         } else {
           const int64_t s_begin2 = share_begin(s_share, S_shares, S, 1),
                         s_end2 = share_begin(s_share + 1, S_shares, S, 1);
           for (Index s = Index(s_begin2); s < s_end2; ++s) {
-            carry2 = a[(b * S + s) * C + c] * carry2 + x[(b * S + s) * C + c];
+            carry = a[(b * S + s) * C + c] * carry + x[(b * S + s) * C + c];
           }
         }
       }
     }
-    carry2 = broadcast(carry2);
+    carry = broadcast(carry);
   }
 }
 
@@ -303,23 +303,23 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
     const Index b = Index(item / C);
     const Index c = Index(item % C);
-    double carry2 = 0.0;
+    double carry = 0.0;
     if (threadIdx.x == 0) {
       for (Index s_share = 0; s_share < S_shares; ++s_share) {
-        start[(s_share * B + b) * C + c] = carry2;
-        if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry2) < double(INFINITY) &&
+        start[(s_share * B + b) * C + c] = carry;
+        if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry) < double(INFINITY) &&
             absolute(total_part[(s_share * B + b) * C + c]) < double(INFINITY)) {
-          carry2 = factor_part[(s_share * B + b) * C + c] * carry2 + total_part[(s_share * B + b) * C + c];
+          carry = factor_part[(s_share * B + b) * C + c] * carry + total_part[(s_share * B + b) * C + c];
         } else {
           const int64_t s_begin2 = share_begin(s_share, S_shares, S, 1),
                         s_end2 = share_begin(s_share + 1, S_shares, S, 1);
           for (Index s = Index(s_begin2); s < s_end2; ++s) {
-            carry2 = a[(b * S + s) * C + c] * carry2 + x[(b * S + s) * C + c];
+            carry = a[(b * S + s) * C + c] * carry + x[(b * S + s) * C + c];
           }
         }
       }
     }
-    carry2 = broadcast(carry2);
+    carry = broadcast(carry);
   }
 }
 

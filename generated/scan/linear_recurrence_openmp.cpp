@@ -663,18 +663,17 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
     }
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t c = 0; c < C; ++c) {
-        float carry2 = 0.0f;
+        float carry = 0.0f;
         for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
-          start[(s_share * B + b) * C + c] = carry2;
-          if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry2) < INFINITY &&
+          start[(s_share * B + b) * C + c] = carry;
+          if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry) < INFINITY &&
               absolute(total_part[(s_share * B + b) * C + c]) < INFINITY) {
-            carry2 = float(factor_part[(s_share * B + b) * C + c] * double(carry2) +
-                           double(total_part[(s_share * B + b) * C + c]));
+            carry = float(factor_part[(s_share * B + b) * C + c] * double(carry) +
+                          double(total_part[(s_share * B + b) * C + c]));
           } else {
-            const int64_t s_begin3 = s_share * S / S_shares, s_end3 = (s_share + 1) * S / S_shares;
-            for_lanes<kLanes32>(s_begin3, s_end3, [=, &carry2](int64_t s, auto active) {
-              scan_linear<1, false>(carry2,
-                                    keep(active, load_every(&a[(b * S + s) * C + c], C, active), 1.0f),
+            const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+            for_lanes<kLanes32>(s_begin, s_end, [=, &carry](int64_t s, auto active) {
+              scan_linear<1, false>(carry, keep(active, load_every(&a[(b * S + s) * C + c], C, active), 1.0f),
                                     keep(active, load_every(&x[(b * S + s) * C + c], C, active), 0.0f));
             });
           }
@@ -689,27 +688,27 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t c_first2 = 0; c_first2 < C; c_first2 += c_part2) {
-          const int64_t c_end2 = smaller(c_first2 + c_part2, C);
+        for (int64_t c_first = 0; c_first < C; c_first += c_part2) {
+          const int64_t c_end = smaller(c_first + c_part2, C);
           float carry[512] = {};
-          for_lanes<kLanes32>(c_first2, c_end2, [=, &carry](int64_t c, auto active) {
-            store(&carry[c - c_first2], active, 0.0f);
+          for_lanes<kLanes32>(c_first, c_end, [=, &carry](int64_t c, auto active) {
+            store(&carry[c - c_first], active, 0.0f);
             if (s_share > 0) {
-              store(&carry[c - c_first2], active, load(&start[(s_share * B + b) * C + c], active));
+              store(&carry[c - c_first], active, load(&start[(s_share * B + b) * C + c], active));
             }
           });
-          const int64_t s_begin4 = s_share * S / S_shares, s_end4 = (s_share + 1) * S / S_shares;
-          const bool from_memory3 = B * S * C * 8 >= kBeyondCaches;
-          for (int64_t s = s_begin4; s < s_end4; ++s) {
+          const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+          const bool from_memory = B * S * C * 8 >= kBeyondCaches;
+          for (int64_t s = s_begin; s < s_end; ++s) {
             for_lines<kLanes32>(
-                around_caches, &h[(b * S + s) * C + c_first2], c_first2, c_end2,
+                around_caches, &h[(b * S + s) * C + c_first], c_first, c_end,
                 [=, &carry](int64_t c, auto active) {
-                  if (from_memory3) prefetch_soon(32 * C, &a[(b * S + s) * C + c]);
-                  if (from_memory3) prefetch_soon(32 * C, &x[(b * S + s) * C + c]);
-                  store(&carry[c - c_first2], active,
-                        load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first2], active) +
+                  if (from_memory) prefetch_soon(32 * C, &a[(b * S + s) * C + c]);
+                  if (from_memory) prefetch_soon(32 * C, &x[(b * S + s) * C + c]);
+                  store(&carry[c - c_first], active,
+                        load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
                             load(&x[(b * S + s) * C + c], active));
-                  const auto running = load(&carry[c - c_first2], active);
+                  const auto running = load(&carry[c - c_first], active);
                   store_around(&h[(b * S + s) * C + c], active, running, around_caches);
                 });
           }
@@ -787,17 +786,17 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
     }
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t c = 0; c < C; ++c) {
-        double carry2 = 0.0;
+        double carry = 0.0;
         for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
-          start[(s_share * B + b) * C + c] = carry2;
+          start[(s_share * B + b) * C + c] = carry;
           if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 &&
-              absolute(carry2) < double(INFINITY) &&
+              absolute(carry) < double(INFINITY) &&
               absolute(total_part[(s_share * B + b) * C + c]) < double(INFINITY)) {
-            carry2 = factor_part[(s_share * B + b) * C + c] * carry2 + total_part[(s_share * B + b) * C + c];
+            carry = factor_part[(s_share * B + b) * C + c] * carry + total_part[(s_share * B + b) * C + c];
           } else {
-            const int64_t s_begin3 = s_share * S / S_shares, s_end3 = (s_share + 1) * S / S_shares;
-            for_lanes<kLanes64>(s_begin3, s_end3, [=, &carry2](int64_t s, auto active) {
-              scan_linear<1, false>(carry2, keep(active, load_every(&a[(b * S + s) * C + c], C, active), 1.0),
+            const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+            for_lanes<kLanes64>(s_begin, s_end, [=, &carry](int64_t s, auto active) {
+              scan_linear<1, false>(carry, keep(active, load_every(&a[(b * S + s) * C + c], C, active), 1.0),
                                     keep(active, load_every(&x[(b * S + s) * C + c], C, active), 0.0));
             });
           }
@@ -812,27 +811,27 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t c_first2 = 0; c_first2 < C; c_first2 += c_part2) {
-          const int64_t c_end2 = smaller(c_first2 + c_part2, C);
+        for (int64_t c_first = 0; c_first < C; c_first += c_part2) {
+          const int64_t c_end = smaller(c_first + c_part2, C);
           double carry[512] = {};
-          for_lanes<kLanes64>(c_first2, c_end2, [=, &carry](int64_t c, auto active) {
-            store(&carry[c - c_first2], active, 0.0);
+          for_lanes<kLanes64>(c_first, c_end, [=, &carry](int64_t c, auto active) {
+            store(&carry[c - c_first], active, 0.0);
             if (s_share > 0) {
-              store(&carry[c - c_first2], active, load(&start[(s_share * B + b) * C + c], active));
+              store(&carry[c - c_first], active, load(&start[(s_share * B + b) * C + c], active));
             }
           });
-          const int64_t s_begin4 = s_share * S / S_shares, s_end4 = (s_share + 1) * S / S_shares;
-          const bool from_memory3 = B * S * C * 16 >= kBeyondCaches;
-          for (int64_t s = s_begin4; s < s_end4; ++s) {
+          const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+          const bool from_memory = B * S * C * 16 >= kBeyondCaches;
+          for (int64_t s = s_begin; s < s_end; ++s) {
             for_lines<kLanes64>(
-                around_caches, &h[(b * S + s) * C + c_first2], c_first2, c_end2,
+                around_caches, &h[(b * S + s) * C + c_first], c_first, c_end,
                 [=, &carry](int64_t c, auto active) {
-                  if (from_memory3) prefetch_soon(64 * C, &a[(b * S + s) * C + c]);
-                  if (from_memory3) prefetch_soon(64 * C, &x[(b * S + s) * C + c]);
-                  store(&carry[c - c_first2], active,
-                        load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first2], active) +
+                  if (from_memory) prefetch_soon(64 * C, &a[(b * S + s) * C + c]);
+                  if (from_memory) prefetch_soon(64 * C, &x[(b * S + s) * C + c]);
+                  store(&carry[c - c_first], active,
+                        load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
                             load(&x[(b * S + s) * C + c], active));
-                  const auto running = load(&carry[c - c_first2], active);
+                  const auto running = load(&carry[c - c_first], active);
                   store_around(&h[(b * S + s) * C + c], active, running, around_caches);
                 });
           }

@@ -394,12 +394,12 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    float carry2 = 0.0f;
+    float carry = 0.0f;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
       const float start_own =
-          block_scan<false, true>(start_value, carry2, [](float a, float b) { return float(a + b); });
+          block_scan<false, true>(start_value, carry, [](float a, float b) { return float(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -528,12 +528,12 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry2 = 0.0;
+    double carry = 0.0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
       const double start_own =
-          block_scan<false, true>(start_value, carry2, [](double a, double b) { return double(a + b); });
+          block_scan<false, true>(start_value, carry, [](double a, double b) { return double(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -663,12 +663,12 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry2 = 0;
+    int64_t carry = 0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
       const int64_t start_own = block_scan<false, true>(
-          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -799,12 +799,12 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    float carry2 = 0.0f;
+    float carry = 0.0f;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
       const float start_own =
-          block_scan<false, true>(start_value, carry2, [](float a, float b) { return float(a + b); });
+          block_scan<false, true>(start_value, carry, [](float a, float b) { return float(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -935,12 +935,12 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry2 = 0.0;
+    double carry = 0.0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
       const double start_own =
-          block_scan<false, true>(start_value, carry2, [](double a, double b) { return double(a + b); });
+          block_scan<false, true>(start_value, carry, [](double a, double b) { return double(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -1071,12 +1071,12 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry2 = 0;
+    int64_t carry = 0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
       const int64_t start_own = block_scan<false, true>(
-          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -1207,14 +1207,14 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    float carry2 = 0.0f;
+    float carry = 0.0f;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
       const float start_own =
-          block_scan<true, true>(start_value, carry2, [](float a, float b) { return float(a + b); });
+          block_scan<true, true>(start_value, carry, [](float a, float b) { return float(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -1236,9 +1236,9 @@ __global__ void __launch_bounds__(512)
     if (int64_t(n_share) + 1 < N_shares) {
       carry = start[n_share * M + m];
     }
-    const Index tile_length2 = Index(blockDim.x) * 4;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
-         (n_tile -= tile_length2) >= n_begin;) {
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
@@ -1347,14 +1347,14 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry2 = 0.0;
+    double carry = 0.0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
       const double start_own =
-          block_scan<true, true>(start_value, carry2, [](double a, double b) { return double(a + b); });
+          block_scan<true, true>(start_value, carry, [](double a, double b) { return double(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -1376,9 +1376,9 @@ __global__ void __launch_bounds__(512, 1)
     if (int64_t(n_share) + 1 < N_shares) {
       carry = start[n_share * M + m];
     }
-    const Index tile_length2 = Index(blockDim.x) * 2;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
-         (n_tile -= tile_length2) >= n_begin;) {
+    const Index tile_length = Index(blockDim.x) * 2;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
@@ -1487,14 +1487,14 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry2 = 0;
+    int64_t carry = 0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
       const int64_t start_own = block_scan<true, true>(
-          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -1516,9 +1516,9 @@ __global__ void __launch_bounds__(512)
     if (int64_t(n_share) + 1 < N_shares) {
       carry = start[n_share * M + m];
     }
-    const Index tile_length2 = Index(blockDim.x) * 4;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
-         (n_tile -= tile_length2) >= n_begin;) {
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
@@ -1628,14 +1628,14 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    float carry2 = 0.0f;
+    float carry = 0.0f;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
       const float start_own =
-          block_scan<true, true>(start_value, carry2, [](float a, float b) { return float(a + b); });
+          block_scan<true, true>(start_value, carry, [](float a, float b) { return float(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -1657,9 +1657,9 @@ __global__ void __launch_bounds__(512)
     if (int64_t(n_share) + 1 < N_shares) {
       carry = start[n_share * M + m];
     }
-    const Index tile_length2 = Index(blockDim.x) * 4;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
-         (n_tile -= tile_length2) >= n_begin;) {
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
@@ -1769,14 +1769,14 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry2 = 0.0;
+    double carry = 0.0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
       const double start_own =
-          block_scan<true, true>(start_value, carry2, [](double a, double b) { return double(a + b); });
+          block_scan<true, true>(start_value, carry, [](double a, double b) { return double(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -1798,9 +1798,9 @@ __global__ void __launch_bounds__(512, 1)
     if (int64_t(n_share) + 1 < N_shares) {
       carry = start[n_share * M + m];
     }
-    const Index tile_length2 = Index(blockDim.x) * 2;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
-         (n_tile -= tile_length2) >= n_begin;) {
+    const Index tile_length = Index(blockDim.x) * 2;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
@@ -1910,14 +1910,14 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry2 = 0;
+    int64_t carry = 0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
       const int64_t start_own = block_scan<true, true>(
-          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -1939,9 +1939,9 @@ __global__ void __launch_bounds__(512)
     if (int64_t(n_share) + 1 < N_shares) {
       carry = start[n_share * M + m];
     }
-    const Index tile_length2 = Index(blockDim.x) * 4;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
-         (n_tile -= tile_length2) >= n_begin;) {
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
@@ -2049,22 +2049,22 @@ __global__ void __launch_bounds__(512, 1)
                                      float* start) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float carry2 = 1.0f;
+    float carry = 1.0f;
     if (threadIdx.x == 0) {
       for (Index n_share = 0; n_share < N_shares; ++n_share) {
-        start[n_share * M + m] = carry2;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
-          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        start[n_share * M + m] = carry;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(factor_part[n_share * M + m] * double(carry));
         } else {
           const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                         n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for (Index n = Index(n_begin2); n < n_end2; ++n) {
-            carry2 = carry2 * x[m * N + n];
+            carry = carry * x[m * N + n];
           }
         }
       }
     }
-    carry2 = broadcast(carry2);
+    carry = broadcast(carry);
   }
 }
 
@@ -2228,12 +2228,12 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry2 = 1;
+    int64_t carry = 1;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
       const int64_t start_own = block_scan<false, true>(
-          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -2365,22 +2365,22 @@ __global__ void __launch_bounds__(512, 1)
                                                double* factor_part, float* start) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float carry2 = 1.0f;
+    float carry = 1.0f;
     if (threadIdx.x == 0) {
       for (Index n_share = 0; n_share < N_shares; ++n_share) {
-        start[n_share * M + m] = carry2;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
-          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        start[n_share * M + m] = carry;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(factor_part[n_share * M + m] * double(carry));
         } else {
           const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                         n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for (Index n = Index(n_begin2); n < n_end2; ++n) {
-            carry2 = carry2 * x[m * N + n];
+            carry = carry * x[m * N + n];
           }
         }
       }
     }
-    carry2 = broadcast(carry2);
+    carry = broadcast(carry);
   }
 }
 
@@ -2548,12 +2548,12 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry2 = 1;
+    int64_t carry = 1;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
       const int64_t start_own = block_scan<false, true>(
-          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -2686,22 +2686,22 @@ __global__ void __launch_bounds__(512, 1)
                                              double* factor_part, float* start) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float carry2 = 1.0f;
+    float carry = 1.0f;
     if (threadIdx.x == 0) {
       for (Index n_share = Index(N_shares); n_share-- > 0;) {
-        start[n_share * M + m] = carry2;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
-          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        start[n_share * M + m] = carry;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(factor_part[n_share * M + m] * double(carry));
         } else {
           const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                         n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for (Index n = Index(n_end2); n-- > n_begin2;) {
-            carry2 = carry2 * x[m * N + n];
+            carry = carry * x[m * N + n];
           }
         }
       }
     }
-    carry2 = broadcast(carry2);
+    carry = broadcast(carry);
   }
 }
 
@@ -2873,14 +2873,14 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry2 = 1;
+    int64_t carry = 1;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
       const int64_t start_own = block_scan<true, true>(
-          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -2902,9 +2902,9 @@ __global__ void __launch_bounds__(512)
     if (int64_t(n_share) + 1 < N_shares) {
       carry = start[n_share * M + m];
     }
-    const Index tile_length2 = Index(blockDim.x) * 4;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
-         (n_tile -= tile_length2) >= n_begin;) {
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
@@ -3015,22 +3015,22 @@ __global__ void __launch_bounds__(512, 1)
                                                        double* factor_part, float* start) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float carry2 = 1.0f;
+    float carry = 1.0f;
     if (threadIdx.x == 0) {
       for (Index n_share = Index(N_shares); n_share-- > 0;) {
-        start[n_share * M + m] = carry2;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
-          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        start[n_share * M + m] = carry;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(factor_part[n_share * M + m] * double(carry));
         } else {
           const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                         n_end2 = share_begin(n_share + 1, N_shares, N, 64);
           for (Index n = Index(n_end2); n-- > n_begin2;) {
-            carry2 = carry2 * x[m * N + n];
+            carry = carry * x[m * N + n];
           }
         }
       }
     }
-    carry2 = broadcast(carry2);
+    carry = broadcast(carry);
   }
 }
 
@@ -3203,14 +3203,14 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry2 = 1;
+    int64_t carry = 1;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
       const int64_t start_own = block_scan<true, true>(
-          start_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -3232,9 +3232,9 @@ __global__ void __launch_bounds__(512)
     if (int64_t(n_share) + 1 < N_shares) {
       carry = start[n_share * M + m];
     }
-    const Index tile_length2 = Index(blockDim.x) * 4;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length2 - 1) / tile_length2) * tile_length2;
-         (n_tile -= tile_length2) >= n_begin;) {
+    const Index tile_length = Index(blockDim.x) * 4;
+    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
+         (n_tile -= tile_length) >= n_begin;) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
@@ -3344,12 +3344,12 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    float carry2 = -INFINITY;
+    float carry = -INFINITY;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const float start_value = n_share < N_shares ? total_part[n_share * M + m] : -INFINITY;
       const float start_own = block_scan<false, true>(
-          start_value, carry2, [](float a, float b) { return float(maximum(a, b)); });
+          start_value, carry, [](float a, float b) { return float(maximum(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -3480,12 +3480,12 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry2 = -double(INFINITY);
+    double carry = -double(INFINITY);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const double start_value = n_share < N_shares ? total_part[n_share * M + m] : -double(INFINITY);
       const double start_own = block_scan<false, true>(
-          start_value, carry2, [](double a, double b) { return double(maximum(a, b)); });
+          start_value, carry, [](double a, double b) { return double(maximum(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -3617,12 +3617,12 @@ __global__ void __launch_bounds__(512)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int32_t carry2 = INT32_MIN;
+    int32_t carry = INT32_MIN;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const int32_t start_value = n_share < N_shares ? total_part[n_share * M + m] : INT32_MIN;
       const int32_t start_own = block_scan<false, true>(
-          start_value, carry2, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
+          start_value, carry, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }

@@ -797,10 +797,10 @@ void running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
       }
     }
     for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry2 = 0.0f;
+      Lanes<float, kLanes32> carry = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -814,9 +814,9 @@ void running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                              [](auto a, auto b) { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
@@ -880,10 +880,10 @@ void running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N, char* 
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry2 = 0.0;
+      Lanes<double, kLanes64> carry = 0.0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -897,9 +897,9 @@ void running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N, char* 
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                              [](auto a, auto b) { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
@@ -960,10 +960,10 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry2 = 0;
+      Lanes<int64_t, kLanes64> carry = 0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -977,9 +977,9 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                             [](auto a, auto b) { return a + b; });
@@ -1044,10 +1044,10 @@ void running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N
       }
     }
     for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry2 = 0.0f;
+      Lanes<float, kLanes32> carry = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -1061,9 +1061,9 @@ void running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                               [](auto a, auto b) { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
@@ -1127,10 +1127,10 @@ void running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry2 = 0.0;
+      Lanes<double, kLanes64> carry = 0.0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -1144,9 +1144,9 @@ void running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                               [](auto a, auto b) { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
@@ -1207,10 +1207,10 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry2 = 0;
+      Lanes<int64_t, kLanes64> carry = 0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -1224,9 +1224,9 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                              [](auto a, auto b) { return a + b; });
@@ -1291,10 +1291,10 @@ void running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, 
       }
     }
     for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry2 = 0.0f;
+      Lanes<float, kLanes32> carry = 0.0f;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -1308,9 +1308,9 @@ void running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, 
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                               [](auto a, auto b) { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
@@ -1374,10 +1374,10 @@ void running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry2 = 0.0;
+      Lanes<double, kLanes64> carry = 0.0;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -1391,9 +1391,9 @@ void running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                               [](auto a, auto b) { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
@@ -1454,10 +1454,10 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry2 = 0;
+      Lanes<int64_t, kLanes64> carry = 0;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -1471,9 +1471,9 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                              [](auto a, auto b) { return a + b; });
@@ -1538,10 +1538,10 @@ void running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, i
       }
     }
     for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry2 = 0.0f;
+      Lanes<float, kLanes32> carry = 0.0f;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -1555,9 +1555,9 @@ void running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, i
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
                                                [](auto a, auto b) { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
@@ -1621,10 +1621,10 @@ void running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M,
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry2 = 0.0;
+      Lanes<double, kLanes64> carry = 0.0;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -1638,9 +1638,9 @@ void running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M,
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
                                                [](auto a, auto b) { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
@@ -1702,10 +1702,10 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry2 = 0;
+      Lanes<int64_t, kLanes64> carry = 0;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&start[n_share * M + m], active, carry);
+        carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
@@ -1719,9 +1719,9 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                               [](auto a, auto b) { return a + b; });
@@ -1786,16 +1786,16 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
       }
     }
     for (int64_t m = 0; m < M; ++m) {
-      float carry2 = 1.0f;
+      float carry = 1.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        start[n_share * M + m] = carry2;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
-          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        start[n_share * M + m] = carry;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(factor_part[n_share * M + m] * double(carry));
         } else {
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry2](int64_t n, auto active) {
-            scan_products<1, false>(carry2, keep(active, load(&x[m * N + n], active), 1.0f));
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+            scan_products<1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           });
         }
       }
@@ -1811,9 +1811,9 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
-                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin3, n_end3, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_products<1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           store_around(&y[m * N + n], active, running, around_caches);
@@ -1891,10 +1891,10 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry2 = 1;
+      Lanes<int64_t, kLanes64> carry = 1;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 * (load(&total_part[n_share * M + m], active));
+        store(&start[n_share * M + m], active, carry);
+        carry = carry * (load(&total_part[n_share * M + m], active));
       }
     });
   }
@@ -1908,9 +1908,9 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
                             [](auto a, auto b) { return a * b; });
@@ -1975,16 +1975,16 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
       }
     }
     for (int64_t m = 0; m < M; ++m) {
-      float carry2 = 1.0f;
+      float carry = 1.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        start[n_share * M + m] = carry2;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
-          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        start[n_share * M + m] = carry;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(factor_part[n_share * M + m] * double(carry));
         } else {
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry2](int64_t n, auto active) {
-            scan_products<1, true>(carry2, keep(active, load(&x[m * N + n], active), 1.0f));
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+            scan_products<1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           });
         }
       }
@@ -2000,9 +2000,9 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
-                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin3, n_end3, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running = scan_products<1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           store_around(&y[m * N + n], active, running, around_caches);
         });
@@ -2079,10 +2079,10 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry2 = 1;
+      Lanes<int64_t, kLanes64> carry = 1;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 * (load(&total_part[n_share * M + m], active));
+        store(&start[n_share * M + m], active, carry);
+        carry = carry * (load(&total_part[n_share * M + m], active));
       }
     });
   }
@@ -2096,9 +2096,9 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
                              [](auto a, auto b) { return a * b; });
@@ -2163,16 +2163,16 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
       }
     }
     for (int64_t m = 0; m < M; ++m) {
-      float carry2 = 1.0f;
+      float carry = 1.0f;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        start[n_share * M + m] = carry2;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
-          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        start[n_share * M + m] = carry;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(factor_part[n_share * M + m] * double(carry));
         } else {
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry2](int64_t n, auto active) {
-            scan_products<-1, false>(carry2, keep(active, load(&x[m * N + n], active), 1.0f));
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+            scan_products<-1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           });
         }
       }
@@ -2188,9 +2188,9 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
-                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes32>(n_begin3, n_end3, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_products<-1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           store_around(&y[m * N + n], active, running, around_caches);
@@ -2268,10 +2268,10 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry2 = 1;
+      Lanes<int64_t, kLanes64> carry = 1;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 * (load(&total_part[n_share * M + m], active));
+        store(&start[n_share * M + m], active, carry);
+        carry = carry * (load(&total_part[n_share * M + m], active));
       }
     });
   }
@@ -2285,9 +2285,9 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
                              [](auto a, auto b) { return a * b; });
@@ -2352,16 +2352,16 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
       }
     }
     for (int64_t m = 0; m < M; ++m) {
-      float carry2 = 1.0f;
+      float carry = 1.0f;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        start[n_share * M + m] = carry2;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry2) < INFINITY) {
-          carry2 = float(factor_part[n_share * M + m] * double(carry2));
+        start[n_share * M + m] = carry;
+        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(factor_part[n_share * M + m] * double(carry));
         } else {
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry2](int64_t n, auto active) {
-            scan_products<-1, true>(carry2, keep(active, load(&x[m * N + n], active), 1.0f));
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+            scan_products<-1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           });
         }
       }
@@ -2377,9 +2377,9 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin3 = share_begin(n_share, N_shares, N, 64),
-                      n_end3 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes32>(n_begin3, n_end3, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_products<-1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           store_around(&y[m * N + n], active, running, around_caches);
@@ -2458,10 +2458,10 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry2 = 1;
+      Lanes<int64_t, kLanes64> carry = 1;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = carry2 * (load(&total_part[n_share * M + m], active));
+        store(&start[n_share * M + m], active, carry);
+        carry = carry * (load(&total_part[n_share * M + m], active));
       }
     });
   }
@@ -2475,9 +2475,9 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
                               [](auto a, auto b) { return a * b; });
@@ -2539,10 +2539,10 @@ void running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
       }
     }
     for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry2 = -INFINITY;
+      Lanes<float, kLanes32> carry = -INFINITY;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = maximum(carry2, load(&total_part[n_share * M + m], active));
+        store(&start[n_share * M + m], active, carry);
+        carry = maximum(carry, load(&total_part[n_share * M + m], active));
       }
     });
   }
@@ -2556,9 +2556,9 @@ void running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -INFINITY),
                                              -INFINITY, [](auto a, auto b) { return maximum(a, b); });
           store_around(&y[m * N + n], active, running, around_caches);
@@ -2619,10 +2619,10 @@ void running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, char* 
       }
     }
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry2 = -double(INFINITY);
+      Lanes<double, kLanes64> carry = -double(INFINITY);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = maximum(carry2, load(&total_part[n_share * M + m], active));
+        store(&start[n_share * M + m], active, carry);
+        carry = maximum(carry, load(&total_part[n_share * M + m], active));
       }
     });
   }
@@ -2636,9 +2636,9 @@ void running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, char* 
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running =
               scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -double(INFINITY)),
                             -double(INFINITY), [](auto a, auto b) { return maximum(a, b); });
@@ -2700,10 +2700,10 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
       }
     }
     for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<int32_t, kLanes32> carry2 = INT32_MIN;
+      Lanes<int32_t, kLanes32> carry = INT32_MIN;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry2);
-        carry2 = maximum(carry2, load(&total_part[n_share * M + m], active));
+        store(&start[n_share * M + m], active, carry);
+        carry = maximum(carry, load(&total_part[n_share * M + m], active));
       }
     });
   }
@@ -2717,9 +2717,9 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) {
+        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                      n_end = share_begin(n_share + 1, N_shares, N, 64);
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
           const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), INT32_MIN),
                                              INT32_MIN, [](auto a, auto b) { return maximum(a, b); });
           store_around(&y[m * N + n], active, running, around_caches);

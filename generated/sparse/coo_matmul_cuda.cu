@@ -161,20 +161,20 @@ __global__ void __launch_bounds__(512)
     const Index j = item;
     for (Index n = Index(j * 128) + Index(threadIdx.x); n < smaller(j * 128 + 128, N);
          n += Index(blockDim.x)) {
-      for (Index s_ = 0; s_ < S; ++s_) {
-        if (!(int64_t(table_at(col, s_, S)) * 64 < K)) {
+      for (Index s = 0; s < S; ++s) {
+        if (!(int64_t(table_at(col, s, S)) * 64 < K)) {
           if (table_status != nullptr) *table_status = 20;
           continue;
         }
-        if (!(int64_t(table_at(col, s_, S)) * 64 + 64 > 0)) {
+        if (!(int64_t(table_at(col, s, S)) * 64 + 64 > 0)) {
           if (table_status != nullptr) *table_status = 20;
           continue;
         }
-        if (!(int64_t(table_at(row, s_, S)) * 64 < M)) {
+        if (!(int64_t(table_at(row, s, S)) * 64 < M)) {
           if (table_status != nullptr) *table_status = 21;
           continue;
         }
-        if (!(int64_t(table_at(row, s_, S)) * 64 + 64 > 0)) {
+        if (!(int64_t(table_at(row, s, S)) * 64 + 64 > 0)) {
           if (table_status != nullptr) *table_status = 21;
           continue;
         }
@@ -183,20 +183,20 @@ __global__ void __launch_bounds__(512)
           total[m * 128 + n - j * 128] = 0.0f;
         }
         for (Index m = 0; m < 64; ++m) {
-          for (Index k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64)); ++k) {
+          for (Index k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)); ++k) {
             total[m * 128 + n - j * 128] +=
-                a[(s_ * 64 + m) * 64 + k] * x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n];
+                a[(s * 64 + m) * 64 + k] * x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n];
           }
         }
-        for (Index m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)); ++m) {
-          if (s_ == 0 || int64_t(table_at(row, s_, S)) * 64 !=
-                             int64_t(table_at(row, s_ == 0 ? S - 1 : s_ - 1, S)) * 64) {
-            z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n] = 0.0f;
+        for (Index m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
+          if (s == 0 ||
+              int64_t(table_at(row, s, S)) * 64 != int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
+            z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n] = 0.0f;
           }
         }
-        for (Index m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)); ++m) {
-          z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n] =
-              z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n] + total[m * 128 + n - j * 128];
+        for (Index m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
+          z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n] =
+              z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n] + total[m * 128 + n - j * 128];
         }
       }
     }

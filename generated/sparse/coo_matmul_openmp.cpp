@@ -477,27 +477,27 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
       for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
         for (int64_t n_first = j * 128; n_first < smaller(j * 128 + 128, N); n_first += 512) {
           const int64_t n_end = smaller(n_first + 512, smaller(j * 128 + 128, N));
-          for (int64_t s_ = 0; s_ < S; ++s_) {
+          for (int64_t s = 0; s < S; ++s) {
             for (int64_t m = 0; m < 64; ++m) {
               for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
                 store(&total[m * 512 + n - n_first], active, 0.0f);
               });
             }
             for (int64_t m = 0; m < 64; ++m) {
-              for (int64_t k_first = 0; k_first < smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64));
+              for (int64_t k_first = 0; k_first < smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64));
                    k_first += 512) {
                 const int64_t k_end =
-                    smaller(k_first + 512, smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64)));
+                    smaller(k_first + 512, smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)));
                 float part[512] = {};
                 const bool from_memory = K * N * 4 >= kBeyondCaches;
                 for (int64_t k = k_first; k < k_end; ++k) {
                   for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
                     if (from_memory)
-                      prefetch_soon(32 * N, &x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n]);
+                      prefetch_soon(32 * N, &x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n]);
                     store(&part[n - n_first], active,
                           load(&part[n - n_first], active) +
-                              a[(s_ * 64 + m) * 64 + k] *
-                                  load(&x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n], active));
+                              a[(s * 64 + m) * 64 + k] *
+                                  load(&x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n], active));
                   });
                 }
                 for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
@@ -506,20 +506,20 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                 });
               }
             }
-            for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)); ++m) {
+            for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
               for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
-                if (s_ == 0 || int64_t(table_at(row, s_, S)) * 64 !=
-                                   int64_t(table_at(row, s_ == 0 ? S - 1 : s_ - 1, S)) * 64) {
-                  store(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], active, 0.0f);
+                if (s == 0 || int64_t(table_at(row, s, S)) * 64 !=
+                                  int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
+                  store(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], active, 0.0f);
                 }
               });
             }
             const bool from_memory2 = M * N * 4 >= kBeyondCaches;
-            for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)); ++m) {
+            for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
               for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
-                if (from_memory2) prefetch_soon(32 * N, &z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n]);
-                store(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], active,
-                      load(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], active) +
+                if (from_memory2) prefetch_soon(32 * N, &z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n]);
+                store(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], active,
+                      load(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], active) +
                           load(&total[m * 512 + n - n_first], active));
               });
             }
@@ -530,31 +530,31 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
   } else {
     OMP(omp parallel)
     {
-      char* const mine2 = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const total2 = reinterpret_cast<float*>(mine2 + space.total2);
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const total2 = reinterpret_cast<float*>(mine + space.total2);
       OMP(omp for schedule(static) nowait)
       for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
         for (int64_t n = j * 128; n < smaller(j * 128 + 128, N); ++n) {
-          for (int64_t s_ = 0; s_ < S; ++s_) {
+          for (int64_t s = 0; s < S; ++s) {
             for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) { store(&total2[m], active, 0.0f); });
             for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) {
-              for (int64_t k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s_, S)) * 64)); ++k) {
+              for (int64_t k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)); ++k) {
                 store(&total2[m], active,
-                      load(&total2[m], active) + load_every(&a[(s_ * 64 + m) * 64 + k], 64, active) *
-                                                     x[(int64_t(table_at(col, s_, S)) * 64 + k) * N + n]);
+                      load(&total2[m], active) + load_every(&a[(s * 64 + m) * 64 + k], 64, active) *
+                                                     x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n]);
               }
             });
             for_lanes<kLanes32>(
-                0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [=](int64_t m, auto active) {
-                  if (s_ == 0 || int64_t(table_at(row, s_, S)) * 64 !=
-                                     int64_t(table_at(row, s_ == 0 ? S - 1 : s_ - 1, S)) * 64) {
-                    store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active, 0.0f);
+                0, smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)), [=](int64_t m, auto active) {
+                  if (s == 0 || int64_t(table_at(row, s, S)) * 64 !=
+                                    int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
+                    store_every(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], N, active, 0.0f);
                   }
                 });
             for_lanes<kLanes32>(
-                0, smaller(64, M + (0 - int64_t(table_at(row, s_, S)) * 64)), [=](int64_t m, auto active) {
-                  store_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active,
-                              load_every(&z[(int64_t(table_at(row, s_, S)) * 64 + m) * N + n], N, active) +
+                0, smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)), [=](int64_t m, auto active) {
+                  store_every(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], N, active,
+                              load_every(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], N, active) +
                                   load(&total2[m], active));
                 });
           }

@@ -93,10 +93,8 @@ TargetSource cuda_source(const Spec &, const std::vector<Function> &functions, S
       kernels.emplace_back(function, *variation, spelling, statuses);
       if (source.plan.empty())
         source.plan = plan_comment(kernels.back().plan(), variation->facts);
-      if (kernels.back().needs_workspace())
-        source.kernels.push_back(kernels.back().workspace_struct());
-      for (const std::string &text : kernels.back().functions())
-        source.kernels.push_back(text);
+      for (std::string &text : kernels.back().texts())
+        source.kernels.push_back(std::move(text));
     }
     source.launchers.push_back(launcher(function, kernels, spelling, statuses));
   }

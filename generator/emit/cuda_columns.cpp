@@ -85,8 +85,8 @@ std::string CudaKernel::column_shape(const std::vector<const PlanNode *> &chain,
          (split != nullptr ? "1024" : "1") + ")";
 }
 
-std::string CudaKernel::tickets_name(const PlanNode &split) const {
-  return printer_.name(folds_over(split).front()->target) + "_tickets";
+std::string CudaKernel::tickets_name(const PlanNode &split) {
+  return printer_.name_beside(folds_over(split).front()->target, "_tickets");
 }
 
 void CudaKernel::reserve_parts(Phase &phase) {

@@ -26,7 +26,7 @@ CudaKernel::Shares CudaKernel::begin_shares(const std::vector<const PlanNode *> 
       if (var == kNone)
         continue;
       const Type type = plan_.kernel.vars[var].type;
-      const std::string whole = printer_.name(var), mine = names_.claim(whole + "_own");
+      const std::string whole = printer_.name(var), mine = names_.claim(whole, "_own");
       out().add(Spelling::arithmetic(type) + " " + mine + " = " +
                 (var == fold->target ? spelling().identity(fold->monoid, type) : spelling().constant(type, 0, 0)) +
                 ";");
@@ -224,7 +224,7 @@ void CudaKernel::fold_chunk(const Phase &phase, const std::vector<const PlanNode
   std::map<VarId, Share> places;
   for (VarId var : phase.partials) {
     const std::string name = printer_.name(var);
-    places[var] = {name, names_.claim(name + "_part"), plan_.storage[var].kind};
+    places[var] = {name, names_.claim(name, "_part"), plan_.storage[var].kind};
     plan_.storage[var].kind = Storage::Kind::scalar;
   }
   const Shares shares = begin_shares(folds);
@@ -251,14 +251,14 @@ void CudaKernel::fold_chunk(const Phase &phase, const std::vector<const PlanNode
     fold_shares(*fold, shares, Result::chunk);
   out().add("if (threadIdx.x == 0) {");
   for (VarId var : phase.partials)
-    out().add(places[var].whole + "_parts[blockIdx.x] = " + places[var].mine + ";");
+    out().add(parts_name(var) + "[blockIdx.x] = " + places[var].mine + ";");
   out().add("}");
   end_shares(places);
 }
 
 // A thread takes what a block has found into its share.
 void CudaKernel::fold_parts(const std::vector<const PlanNode *> &folds, const Shares &shares, const std::string &slot) {
-  auto part_of = [&](VarId var) { return shares.at(var).whole + "_parts[" + slot + "]"; };
+  auto part_of = [&](VarId var) { return parts_name(var) + "[" + slot + "]"; };
   for (const PlanNode *fold : folds) {
     const std::string &mine = shares.at(fold->target).mine, part = part_of(fold->target);
     if (fold->partner == kNone) {

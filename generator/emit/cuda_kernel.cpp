@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "emit/reuse_names.h"
 #include "plan/access.h"
 #include "support/check.h"
 
@@ -50,8 +51,6 @@ CudaKernel::CudaKernel(const Function &function, const Variation &variation, Spe
   functions_.push_back("template <class Index>\ncudaError_t " + name_ + "(" + parameters + ") {\n" +
                        silence_unused(names, body) + body + "}\n");
 }
-
-std::string CudaKernel::parts_name(VarId var) const { return printer_.name(var) + "_parts"; }
 
 // Small arrays that the threads of a block share cannot stand on each thread's stack.
 void CudaKernel::prepare_storage() {
@@ -137,6 +136,13 @@ void CudaKernel::collect_block_lists(const std::vector<PlanNode> &list) {
     collect_block_lists(node.otherwise);
     collect_block_lists(node.step);
   }
+}
+
+std::vector<std::string> CudaKernel::texts() {
+  std::vector<std::string> texts = functions_;
+  if (needs_workspace())
+    texts.insert(texts.begin(), workspace_struct());
+  return reuse_names(std::move(texts), names_);
 }
 
 std::string CudaKernel::workspace_struct() {
@@ -290,8 +296,8 @@ void CudaKernel::name_shares(const std::vector<PlanNode> &list) {
       if (node.kind != PlanNode::Kind::loop || node.share == kNone || inside.contains(node.share) ||
           printer_.in_part(node.axis))
         return;
-      const std::string &axis = printer_.axis_name(node.axis), &begin = pack_names_.of(axis + "_begin"),
-                        &end = pack_names_.of(axis + "_end");
+      const std::string &axis = printer_.axis_name(node.axis), &begin = pack_names_.of(axis, "_begin"),
+                        &end = pack_names_.of(axis, "_end");
       const Printer::Range share = printer_.share_range(node);
       out().add("const Index " + begin + " = Index(" + share.begin + "), " + end + " = Index(" + share.end + ");");
       printer_.set_part(node.axis, {begin, end});
@@ -314,8 +320,8 @@ void CudaKernel::name_rows(const std::vector<const PlanNode *> &chain) {
       declare_spare(variable, "const auto " + variable + " = " + value + ";");
       printer_.named[value] = variable;
     };
-    declare(pack_names_.of(name + "_start"), printer_.row_start(id, row));
-    declare(pack_names_.of(name + "_count"), printer_.row_length(id, row).text);
+    declare(pack_names_.of(name, "_start"), printer_.row_start(id, row));
+    declare(pack_names_.of(name, "_count"), printer_.row_length(id, row).text);
   }
 }
 

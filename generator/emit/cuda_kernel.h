@@ -23,7 +23,7 @@ constexpr int kFoldBytes = 32 * 16;         // one slot a warp for folds over th
 class PackNames {
 public:
   explicit PackNames(Names &names) : names_(names) {}
-  const std::string &of(const std::string &wanted, int number = 0);
+  const std::string &of(const std::string &base, const std::string &suffix = "", int number = 0);
 
 private:
   Names &names_;
@@ -58,9 +58,8 @@ public:
   const std::string &name() const { return name_; }
   const Plan &plan() const { return plan_; }
   bool needs_workspace() const { return !offsets_.empty(); }
-  std::string workspace_struct();
-  // The kernels, then the host function.
-  const std::vector<std::string> &functions() const { return functions_; }
+  // The struct of the workspace if there is one, the kernels, then the host function.
+  std::vector<std::string> texts();
 
 private:
   struct Offset {
@@ -69,6 +68,7 @@ private:
     bool bytes = false; // `count` is in bytes already
   };
 
+  std::string workspace_struct();
   void prepare_storage();
   std::string program_elements(VarId var);
   bool is_used_after(size_t finish, VarId var) const;
@@ -138,14 +138,14 @@ private:
                 const std::vector<const PlanNode *> &nest);
   std::vector<VarId> kept_by(const std::vector<const PlanNode *> &chain, const std::vector<const PlanNode *> &nest);
   void find_packed_reads(const PlanNode &loop, std::set<VarId> &reads);
-  std::string slots_name(const Row &row) const;
+  std::string slots_name(const Row &row);
   void team_phase(const std::vector<const PlanNode *> &chain, const Row &row);
   void open_team_part(const Row &row);
   std::string column_shape(const std::vector<const PlanNode *> &chain, const PlanNode *split);
   std::string row_shape(const std::vector<const PlanNode *> &chain, std::vector<const PlanNode *> nest,
                         const std::vector<VarId> &kept, int64_t most_chunks);
   std::string prepare_shape(const std::string &shape, const PlanNode *split);
-  std::string tickets_name(const PlanNode &split) const;
+  std::string tickets_name(const PlanNode &split);
   void reserve_parts(Phase &phase);
   void row_phase(const std::vector<const PlanNode *> &chain, const PlanNode &split);
   void column_phase(const std::vector<const PlanNode *> &chain);
@@ -211,7 +211,7 @@ private:
 
   Spelling &spelling() { return printer_.spelling; }
   Lines &out() { return printer_.lines; }
-  std::string parts_name(VarId var) const;
+  const std::string &parts_name(VarId var) { return printer_.name_beside(var, "_parts"); }
 
   const Function &function_;
   Statuses &statuses_;

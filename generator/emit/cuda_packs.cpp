@@ -36,7 +36,7 @@ public:
               KeptRow *kept = nullptr, const std::string &kept_at = "")
       : printer_(printer), names_(names), needs_(needs), loop_(loop), together_(together), zero_(zero), kept_(kept),
         shared_(kept != nullptr), kept_at_(kept_at), count_(shared_ ? std::to_string(together) : "kElements"),
-        lanes_(printer.plan), index_(printer.axis_name(loop.axis)), first_(names.of(index_ + "_first")),
+        lanes_(printer.plan), index_(printer.axis_name(loop.axis)), first_(names.of(index_, "_first")),
         i_(names.of("i")), remaining_(names.of("remaining")) {
     for (const PlanNode &node : loop_.body)
       collect(node);
@@ -114,7 +114,7 @@ private:
     const std::string how = shared_ ? count_ + ", " + std::to_string(access->fields) + ", kWide" : count;
     auto [pack, fresh] = packs_.try_emplace(start, "");
     if (fresh) {
-      pack->second = names_.of(printer_.name(var) + "_pack", packs_of_[var]++);
+      pack->second = names_.of(printer_.name(var), "_pack", packs_of_[var]++);
       const std::string type =
           helper("Pack") + "<" + Spelling::c_type(printer_.kernel.vars[var].type) + ", " + count + ">";
       std::string from = "&" + start, keep;
@@ -192,10 +192,10 @@ private:
 
 } // namespace
 
-const std::string &PackNames::of(const std::string &wanted, int number) {
-  std::string &name = given_[{wanted, number}];
+const std::string &PackNames::of(const std::string &base, const std::string &suffix, int number) {
+  std::string &name = given_[{base + suffix, number}];
   if (name.empty())
-    name = names_.claim(wanted);
+    name = names_.claim(base, suffix);
   return name;
 }
 
@@ -259,7 +259,7 @@ bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const P
   const std::string index = printer_.axis_name(loop.axis);
   const Printer::Range range = part != nullptr && chain.size() == 1 ? *part : printer_.range(loop);
   const std::string end = at_least(code_of(range.end), binding::kAdd);
-  const std::string kept_at = chain.size() == 1 ? pack_names_.of(index + "_first") + " - first"
+  const std::string kept_at = chain.size() == 1 ? pack_names_.of(index, "_first") + " - first"
                                                 : "(point - first) * " + std::to_string(together_);
   PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), &kept_, kept_at);
   const std::string count = std::to_string(together_);

@@ -199,8 +199,8 @@ std::vector<VarId> CudaKernel::kept_by(const std::vector<const PlanNode *> &chai
   return kept;
 }
 
-std::string CudaKernel::slots_name(const Row &row) const {
-  return printer_.name(folds_over(*row.nest.front()).front()->target) + "_slots";
+std::string CudaKernel::slots_name(const Row &row) {
+  return printer_.name_beside(folds_over(*row.nest.front()).front()->target, "_slots");
 }
 
 // Which part of the row is the block's. The host says how long the parts are where all rows are of one length.
@@ -231,7 +231,7 @@ void CudaKernel::team_phase(const std::vector<const PlanNode *> &chain, const Ro
   if (!row.kept.empty())
     head += "char* tile = " + spelling().helper("row_tile") + "(team);\nconst bool keeps = team.kept_bytes > 0;\n";
   for (VarId var : row.kept) {
-    const std::string tile = names_.claim(printer_.name(var) + "_kept"),
+    const std::string tile = names_.claim(printer_.name(var), "_kept"),
                       type = Spelling::c_type(plan_.kernel.vars[var].type);
     head += type + "* const " + tile + " = " + spelling().helper("take") + "<" + type + ">(tile, chunk" + each + ");\n";
     kept_.tiles[var] = tile;

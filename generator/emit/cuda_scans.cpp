@@ -18,7 +18,7 @@ void CudaKernel::block_scans(const PlanNode &loop) {
   std::erase_if(folds, [&](const PlanNode *fold) { return pending_.count(fold->target) != 0; });
   const Shares shares = begin_shares(folds);
   const bool packed = together_ > 1 && positions_of({&loop}) > 1;
-  const std::string &index = printer_.axis_name(loop.axis), &tile = pack_names_.of(index + "_tile");
+  const std::string &index = printer_.axis_name(loop.axis), &tile = pack_names_.of(index, "_tile");
   const Printer::Range range = printer_.range(loop);
   const bool plain = range.begin == "0" || loop.share != kNone;
   const std::string begin = plain ? range.begin : "Index(" + range.begin + ")", end = range.end;
@@ -133,7 +133,7 @@ CudaKernel::Scanned CudaKernel::scan_of(const PlanNode &node, int together, cons
   const Type type = plan_.kernel.vars[node.target].type;
   const std::string c_type = Spelling::arithmetic(type), result = printer_.name(wanted ? node.partner : node.target),
                     base = result.substr(0, result.find('[')), here = packed ? "[" + position + "]" : "",
-                    totals = memory || (packed && !wanted) ? names_.claim(base + "_own") : base;
+                    totals = memory || (packed && !wanted) ? names_.claim(base, "_own") : base;
   const auto declare = [&](const std::string &name) {
     if (packed)
       out.declarations += c_type + " " + name + "[" + std::to_string(together) + "];\n";
@@ -150,10 +150,10 @@ CudaKernel::Scanned CudaKernel::scan_of(const PlanNode &node, int together, cons
     declare(totals);
   std::string value, term;
   if (node.scan == ScanKind::linear) {
-    value = set(declare(names_.claim(base + "_factor")), node.value, Monoid::product);
-    term = set(declare(names_.claim(base + "_term")), node.second, Monoid::sum);
+    value = set(declare(names_.claim(base, "_factor")), node.value, Monoid::product);
+    term = set(declare(names_.claim(base, "_term")), node.second, Monoid::sum);
   } else {
-    value = set(packed ? totals : names_.claim(base + "_value"), node.value, monoid_of(node.scan));
+    value = set(packed ? totals : names_.claim(base, "_value"), node.value, monoid_of(node.scan));
   }
   const std::string helper = node.scan == ScanKind::linear ? "block_scan_linear"
                              : regroups                    ? "block_scan"

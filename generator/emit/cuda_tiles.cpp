@@ -76,7 +76,7 @@ private:
     const std::string place = printer_.element(var, coords, {});
     auto [tile, fresh] = names_of_tiles_.try_emplace(place, "");
     if (fresh) {
-      tile->second = names_.claim(printer_.name(var) + "_tile");
+      tile->second = names_.claim(printer_.name(var), "_tile");
       tiles_ += "__shared__ " + printer_.spelling.helper("Tile") + "<" + Spelling::c_type(v.type) + ", " +
                 std::to_string(side_) + "> " + tile->second + ";\n";
       if (load)
@@ -111,9 +111,9 @@ void CudaKernel::tiled_phase(const std::vector<const PlanNode *> &chain, const C
     const AxisId axis = node->axis;
     names[axis] = printer_.axis_name(axis);
     ends[axis] = at_least(code_of(printer_.range(*node).end), binding::kAdd);
-    firsts[axis] = names_.claim(names[axis] + "_first");
-    counts[axis] = names_.claim(names[axis] + "_tiles");
-    const std::string &count = counts[axis], tile = names_.claim(names[axis] + "_tile");
+    firsts[axis] = names_.claim(names[axis], "_first");
+    counts[axis] = names_.claim(names[axis], "_tiles");
+    const std::string &count = counts[axis], tile = names_.claim(names[axis], "_tile");
     prepare +=
         "const int64_t " + count + " = " + spelling().helper("ceil_div") + "(" + ends[axis] + ", " + side + ");\n";
     origins += "const Index " + firsts[axis] + " = " + tile + " * " + side + ";\n";

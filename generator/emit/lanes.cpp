@@ -83,7 +83,7 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   accumulators_ = accumulators(loop);
   const std::string &v = printer_.axis_name(loop.axis);
   const int64_t block = block_of(loop);
-  const std::string first = block > 0 ? names_.claim(v + "_block") : whole.begin;
+  const std::string first = block > 0 ? names_.claim(v, "_block") : whole.begin;
   first_ = first;
   const std::vector<std::string> outer = changed_from_outside(loop);
   Lines before;

@@ -114,7 +114,7 @@ void LanePrinter::fetch_ahead(const PlanNode &rows) {
   const Printer::Range first = printer_.range(*loops[0]), second = printer_.range(*loops[1]);
   if (first.begin != second.begin || first.end != second.end)
     return;
-  const std::string row = printer_.axis_name(rows.axis), ahead = names_.claim(row + "_ahead");
+  const std::string row = printer_.axis_name(rows.axis), ahead = names_.claim(row, "_ahead");
   int bytes = 0;
   std::set<std::string> seen;
   printer_.rename_axis(rows.axis, ahead);

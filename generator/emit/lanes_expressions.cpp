@@ -343,7 +343,7 @@ Code LanePrinter::gather(ExprId id) {
   const std::string first = printer_.axis_name(lane_);
   std::string &own = one_of_[lane_]; // not the name of the first: products are compiled with -Wshadow
   if (own.empty())
-    own = names_.claim(first + "_at");
+    own = names_.claim(first, "_at");
   printer_.rename_axis(lane_, own);
   std::swap(printer_.by_lane, vectors);
   const std::string text = printer_.expression(id).text;
@@ -358,7 +358,8 @@ Code LanePrinter::gather(ExprId id) {
 std::string LanePrinter::name_of_gathered(const std::string &text, const Expr &e) {
   std::string &name = gathered_[text];
   if (name.empty()) {
-    name = names_.claim(e.op == Op::read || e.op == Op::element ? printer_.name(e.ref) + "_at" : "by_lane");
+    name =
+        e.op == Op::read || e.op == Op::element ? names_.claim(printer_.name(e.ref), "_at") : names_.claim("by_lane");
     printer_.lines.add("const auto " + name + " = " + text + ";");
   }
   return name;

@@ -24,8 +24,8 @@ std::vector<LanePrinter::Accumulator> LanePrinter::accumulators(const PlanNode &
   for_each_node(loop, [&](const PlanNode &n) {
     if (!folds_over(n, loop.axis))
       return;
-    out.push_back({&n, names_.claim(printer_.name(n.target) + "_lanes"),
-                   n.partner == kNone ? "" : names_.claim(printer_.name(n.partner) + "_lanes"),
+    out.push_back({&n, names_.claim(printer_.name(n.target), "_lanes"),
+                   n.partner == kNone ? "" : names_.claim(printer_.name(n.partner), "_lanes"),
                    is_narrow(n, loop.axis) ? Type::i32 : kernel_.vars[n.target].type});
   });
   return out;

@@ -65,18 +65,18 @@ void LanePrinter::tiles(const PlanNode &loop, const Printer::Range &lanes, const
   int columns = 1;
   for_each_turned(loop, other,
                   [&](const Expr &e) { columns = std::max(columns, kLineBytes / bytes_of(kernel_.vars[e.ref].type)); });
-  const std::string v = printer_.axis_name(other), group = names_.claim(v + "_group"), step = std::to_string(columns),
+  const std::string v = printer_.axis_name(other), group = names_.claim(v, "_group"), step = std::to_string(columns),
                     most = std::to_string(part.most), &smaller = helper("smaller");
   Lines &out = printer_.lines;
   out.add("for (int64_t " + group + " = " + others.begin + "; " + group + " < " + others.end + "; " + group +
           " += " + step + ") {");
-  const std::string end = names_.claim(v + "_end");
+  const std::string end = names_.claim(v, "_end");
   out.add("const int64_t " + end + " = " + smaller + "(" + group + " + " + step + ", " + others.end + ");");
   for_each_turned(loop, other, [&](const Expr &e) {
     const std::string element = printer_.element(e.ref, e.coords, {});
     if (turned_.count(element) != 0)
       return;
-    const std::string tile = names_.claim(printer_.name(e.ref) + "_turned"), lane = printer_.axis_name(loop.axis);
+    const std::string tile = names_.claim(printer_.name(e.ref), "_turned"), lane = printer_.axis_name(loop.axis);
     printer_.rename_axis(other, group);
     printer_.rename_axis(loop.axis, lanes.begin);
     const std::string first = printer_.element(e.ref, e.coords, {});

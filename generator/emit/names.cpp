@@ -131,22 +131,29 @@ Names::Names() {
   taken_.insert(cuda_functions().begin(), cuda_functions().end());
 }
 
-std::string Names::claim(const std::string &wish) {
-  if (!is_macro(wish) && taken_.insert(wish).second)
-    return wish;
-  // A second total is total2; words of the language, letters and what ends with a number get an underscore first,
-  // unless they end with one: two together are the compiler's.
+// Those that end with an underscore get none before the number: two together are the compiler's.
+std::string numbered(const std::string &wish, int n) {
   const bool reserved = is_macro(wish) || is_called(wish) ||
                         std::find(std::begin(kReserved), std::end(kReserved), wish) != std::end(kReserved);
-  const bool numbered = !reserved && wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
-  for (int &n = next_.try_emplace(wish, 2).first->second;; ++n) {
-    std::string name = numbered || wish.back() == '_' ? wish + std::to_string(n)
-                       : n == 2                       ? wish + "_"
-                                                      : wish + "_" + std::to_string(n);
-    if (taken_.insert(name).second)
-      return name;
-  }
+  const bool plain = !reserved && wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
+  if (n == 1)
+    return wish;
+  if (plain || wish.back() == '_')
+    return wish + std::to_string(n);
+  return wish + "_" + (n == 2 ? "" : std::to_string(n));
 }
+
+std::string Names::claim(const std::string &base, const std::string &suffix) {
+  const std::string wish = base + suffix;
+  int &n = next_.try_emplace(wish, is_macro(wish) ? 2 : 1).first->second;
+  while (!taken_.insert(numbered(wish, n)).second)
+    ++n;
+  claims_.push_back({numbered(wish, n), base, suffix});
+  claimed_.insert(claims_.back().name);
+  return claims_.back().name;
+}
+
+bool Names::is_free(const std::string &name) const { return taken_.count(name) == 0 && !is_macro(name); }
 
 const std::pair<std::string, std::string> &Names::pair() {
   if (pair_.first.empty())

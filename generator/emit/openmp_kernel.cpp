@@ -5,6 +5,7 @@
 #include <set>
 
 #include "emit/lanes.h"
+#include "emit/reuse_names.h"
 #include "emit/target_file.h"
 #include "plan/access.h"
 #include "plan/uses.h"
@@ -39,6 +40,7 @@ public:
 
   bool needs_workspace() const { return !buffers_.empty() || chunked(); }
   const std::string &name() const { return name_; }
+  const Names &names() const { return names_; }
 
   // struct SoftmaxF32Workspace: where each buffer starts.
   std::string workspace_struct() {
@@ -92,7 +94,7 @@ private:
                        [](const Phase &p) { return p.kind == Phase::Kind::chunked; });
   }
 
-  std::string partials_name(VarId var) const { return printer_.name(var) + "_parts"; }
+  const std::string &partials_name(VarId var) { return printer_.name_beside(var, "_parts"); }
 
   // (void)N; for sizes that no buffer needs.
   std::string unused_sizes(const std::string &body) const {
@@ -185,7 +187,7 @@ private:
     const PlanNode &last = *chain.back();
     std::string share; // of the last loop, where that goes over parts
     if (last.parts > 0) {
-      share = names_.claim(printer_.axis_name(last.axis) + "_part");
+      share = names_.claim(printer_.axis_name(last.axis), "_part");
       printer_.lines.add("const int64_t " + share + " = " + spelling().helper("share_of") + "(" + trips(last).text +
                          ", " + others + ", " + printer_.part_length(last.parts, last.kept) + ");");
     }
@@ -242,8 +244,8 @@ private:
   Printer::Range open_parts(const PlanNode &loop, const LanePrinter::Part &part) {
     if (part.first.empty())
       return printer_.open_parts(loop, part.text);
-    const std::string v = printer_.axis_name(loop.axis), begin = names_.claim(v + "_begin"),
-                      end = names_.claim(v + "_end");
+    const std::string v = printer_.axis_name(loop.axis), begin = names_.claim(v, "_begin"),
+                      end = names_.claim(v, "_end");
     const Printer::Range range = printer_.open_parts(loop, part.text, part.first);
     printer_.lines.add("const int64_t " + begin + " = " + spelling().helper("larger") + "(" + range.begin + ", 0), " +
                        end + " = " + range.end + ";");
@@ -310,7 +312,7 @@ private:
                       : around_ + " && " + at_least(code_of(pitch), binding::kMultiply) + " % " + elements + " != 0";
     if (few.empty() && apart.empty())
       return {elements, line, ""};
-    const std::string part = names_.claim(printer_.axis_name(loop.axis) + "_part");
+    const std::string part = names_.claim(printer_.axis_name(loop.axis), "_part");
     const bool both = !few.empty() && !apart.empty();
     printer_.lines.add("const int64_t " + part + " = " + few + (both ? " || (" + apart + ")" : apart) + " ? " +
                        std::to_string(kLongPart) + " : " + elements + ";");
@@ -417,8 +419,8 @@ private:
 
   void open_piece(const PlanNode &root, const PlanNode &inner, const std::string &item, const std::string &pieces,
                   const std::string &length) {
-    const std::string &v = printer_.axis_name(inner.axis), begin = names_.claim(v + "_begin"),
-                      end = names_.claim(v + "_end");
+    const std::string &v = printer_.axis_name(inner.axis), begin = names_.claim(v, "_begin"),
+                      end = names_.claim(v, "_end");
     printer_.lines.add("const int64_t " + printer_.axis_name(root.axis) + " = " + item + " / " + pieces + ";");
     printer_.lines.add("const int64_t " + begin + " = " + item + " % " + pieces + " * " + length + ", " + end + " = " +
                        spelling().helper("smaller") + "(" + begin + " + " + length + ", " + trips(inner).text + ");");
@@ -435,14 +437,14 @@ private:
     std::string pieces; // of the inner loop
     const std::string piece = std::to_string(inner != nullptr && contains_loop(inner->body) ? kDeepChunk : kChunk);
     if (inner != nullptr) {
-      pieces = names_.claim(printer_.axis_name(inner->axis) + "_pieces");
+      pieces = names_.claim(printer_.axis_name(inner->axis), "_pieces");
       out.add("const int64_t " + pieces + " = " + spelling().helper("ceil_div") + "(" + trips(*inner).text + ", " +
               piece + ");");
       v = names_.claim("piece");
       trips_text = at_least(trips(root), binding::kMultiply) + " * " + pieces;
       r = {"0", trips_text};
     }
-    const std::string chunk = names_.claim(v + "_chunk"), first = names_.claim(v + "_first");
+    const std::string chunk = names_.claim(v, "_chunk"), first = names_.claim(v, "_first");
     out.add("const int64_t " + chunk + " = " + spelling().helper("larger") + "(" + least + ", " +
             spelling().helper("ceil_div") + "(" + trips_text + ", " + std::to_string(kMostChunks) + "));");
     for (VarId var : phase.partials) {
@@ -462,7 +464,7 @@ private:
       out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " +
               (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");
     });
-    const std::string end = names_.claim(v + "_end");
+    const std::string end = names_.claim(v, "_end");
     out.add("const int64_t " + end + " = " + spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end +
             ");");
     const Printer::Range part = {first, end};
@@ -537,9 +539,13 @@ OpenmpFunction openmp_function(const std::string &name, const Function &function
   OpenmpKernel kernel(name, function, plan, facts, spelling);
   OpenmpFunction out;
   out.name = name;
-  out.text = kernel.kernel_function();
+  std::vector<std::string> texts = {kernel.kernel_function()};
   if (kernel.needs_workspace())
-    out.workspace = kernel.workspace_struct();
+    texts.push_back(kernel.workspace_struct());
+  texts = reuse_names(std::move(texts), kernel.names());
+  out.text = std::move(texts[0]);
+  if (kernel.needs_workspace())
+    out.workspace = std::move(texts[1]);
   return out;
 }
 

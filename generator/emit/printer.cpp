@@ -46,6 +46,13 @@ Printer::Printer(const Plan &p, const Facts &f, Spelling &s, Names &names)
       });
 }
 
+const std::string &Printer::name_beside(VarId var, const std::string &suffix) {
+  std::string &name = names_beside_[{var, suffix}];
+  if (name.empty())
+    name = names_.claim(var_names_[var], suffix);
+  return name;
+}
+
 std::string Printer::size_name(AxisId axis) const {
   const Axis &a = kernel.axes[axis];
   return a.rest ? "rows" : c_name(a.name);

@@ -83,6 +83,7 @@ public:
   const std::string &axis_name(AxisId axis) const { return axis_names_[axis]; }
   const std::string &grid_name(GridId grid) const { return grid_names_[grid]; }
   const std::string &name(VarId var) const { return var_names_[var]; }
+  const std::string &name_beside(VarId var, const std::string &suffix); // the same each time
   std::string size_name(AxisId axis) const;
   std::string steps_text(GridId grid);
   // The same, where the steps run in order: for blocks of rows of different lengths a variable, which is declared
@@ -161,7 +162,7 @@ private:
   void set(VarId var, const std::string &value, const std::vector<PlanNode> &siblings);
   void fold_step(const PlanNode &node);
   void scan_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
-  std::string row_name(const std::string &wish);
+  const std::string &row_name(const std::string &axis, const std::string &suffix);
   bool only_starts(const PlanNode &loop, const std::vector<PlanNode> &siblings);
   void repeat(const PlanNode &node, const std::vector<PlanNode> &siblings);
   bool sets_one_number(const std::vector<PlanNode> &nodes);
@@ -179,6 +180,7 @@ private:
   std::vector<int> assignments_;
   std::map<VarId, bool> declared_;
   std::map<std::string, std::string> row_names_; // what names the beginning or the length of a row would have -> has
+  std::map<std::pair<VarId, std::string>, std::string> names_beside_;
 };
 
 } // namespace kgen

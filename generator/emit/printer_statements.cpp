@@ -432,7 +432,7 @@ Printer::Range Printer::declared_range(const PlanNode &loop) {
   if (loop.share == kNone || parts_.count(loop.axis) != 0)
     return range(loop);
   const std::string &axis = axis_names_[loop.axis];
-  const Range own = {names_.claim(axis + "_begin"), names_.claim(axis + "_end")}, formulas = share_range(loop);
+  const Range own = {names_.claim(axis, "_begin"), names_.claim(axis, "_end")}, formulas = share_range(loop);
   lines.add("const int64_t " + own.begin + " = " + formulas.begin + ", " + own.end + " = " + formulas.end + ";");
   return own;
 }
@@ -444,29 +444,29 @@ std::string Printer::part_length(int64_t most, const std::optional<Size> &kept) 
 
 void Printer::open_part(const PlanNode &n, std::string length) {
   if (length.empty() && n.kept) {
-    length = names_.claim(axis_names_[n.axis] + "_part");
+    length = names_.claim(axis_names_[n.axis], "_part");
     lines.add("const int64_t " + length + " = " + part_length(n.parts, n.kept) + ";");
   } else if (length.empty()) {
     length = std::to_string(n.parts);
   }
   Range part = open_parts(n, length);
-  const std::string end = names_.claim(axis_names_[n.axis] + "_end");
+  const std::string end = names_.claim(axis_names_[n.axis], "_end");
   lines.add("const int64_t " + end + " = " + part.end + ";");
   set_part(n.axis, {part.begin, end, length});
 }
 
 Printer::Range Printer::open_parts(const PlanNode &n, const std::string &part, const std::string &from) {
   const Range r = declared_range(n);
-  const std::string first = names_.claim(axis_names_[n.axis] + "_first");
+  const std::string first = names_.claim(axis_names_[n.axis], "_first");
   lines.add("for (int64_t " + first + " = " + (from.empty() ? r.begin : from) + "; " + first + " < " + r.end + "; " +
             first + " += " + part + ") {");
   return {first, spelling.helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"};
 }
 
-std::string Printer::row_name(const std::string &wish) {
-  std::string &name = row_names_[wish];
+const std::string &Printer::row_name(const std::string &axis, const std::string &suffix) {
+  std::string &name = row_names_[axis + suffix];
   if (name.empty())
-    name = names_.claim(wish);
+    name = names_.claim(axis, suffix);
   return name;
 }
 
@@ -475,8 +475,8 @@ void Printer::inside_loops(const std::vector<const PlanNode *> &loops, const std
     std::string variable, value;
   };
   std::vector<Row> rows;
-  auto add = [&](const std::string &wish, const std::string &value) {
-    rows.push_back({row_name(wish), value});
+  auto add = [&](const std::string &name, const std::string &value) {
+    rows.push_back({name, value});
     named[value] = rows.back().variable;
   };
   for (AxisId id = 0; id < static_cast<AxisId>(kernel.axes.size()); ++id) {
@@ -486,8 +486,8 @@ void Printer::inside_loops(const std::vector<const PlanNode *> &loops, const std
     });
     if (!here || spelling.target() != TargetKind::openmp)
       continue;
-    add(axis_names_[id] + "_start", row_start(id, axis_names_[axis.over]));
-    add(axis_names_[id] + "_count", row_length(id, axis_names_[axis.over]).text);
+    add(row_name(axis_names_[id], "_start"), row_start(id, axis_names_[axis.over]));
+    add(row_name(axis_names_[id], "_count"), row_length(id, axis_names_[axis.over]).text);
   }
   std::string text = captured(print);
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {

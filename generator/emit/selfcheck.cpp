@@ -8,6 +8,7 @@
 
 #include "emit/emit.h"
 #include "emit/header.h"
+#include "emit/reuse_names.h"
 #include "emit/target_file.h"
 #include "ir/evaluate.h"
 #include "ir/interpret.h"
@@ -84,8 +85,10 @@ public:
       parameters += (parameters.empty() ? "" : ", ") + parameter(a);
       names.push_back(a.name);
     }
-    return "inline void reference_" + variation_name(function_, variation_) + "(" + parameters + ") {\n" +
-           silence_unused(names, body) + derived_declarations(printer_, body) + body + "}\n";
+    const std::string text = "inline void reference_" + variation_name(function_, variation_) + "(" + parameters +
+                             ") {\n" + silence_unused(names, body) + derived_declarations(printer_, body) + body +
+                             "}\n";
+    return reuse_names({text}, names_).front();
   }
 
 private:

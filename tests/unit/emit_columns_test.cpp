@@ -16,7 +16,7 @@ inputs.x = "f32[M, N]"
 outputs.s = "f32[N]"
 body = 's = sum(x, M);'
 )");
-  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float total2[512] = {}; "
+  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float total[512] = {}; "
                   "const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares; "
                   "for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) { "
                   "const int64_t m_end2 = smaller(m_first + 512, m_end); float part[512] = {}; "
@@ -31,7 +31,7 @@ body = 's = sum(x, M);'
 TEST_CASE("a loop up columns asks for the rows above, and one through many arrays for all of them") {
   CHECK(has(openmp_text("kernel = \"sums\"\ninputs.x = \"f16[M, N]\"\noutputs.y = \"f32[M, N]\"\n"
                         "body = 'y = cumsum_reverse(x, M);'\n"),
-            "if (from_memory2) prefetch_soon(-16 * N, &x[m * N + n]);"));
+            "if (from_memory) prefetch_soon(-16 * N, &x[m * N + n]);"));
   const auto of = [](const std::string &body) {
     return openmp_text("kernel = \"four\"\ninputs.a = \"f32[N]\"\ninputs.b = \"f32[N]\"\ninputs.c = \"f32[N]\"\n"
                        "inputs.d = \"f32[N]\"\noutputs.y = \"f32[N]\"\nbody = 'y = " +
@@ -100,8 +100,8 @@ outputs.y = "f32[B, C, N]"
 body = 'y = softmax(x, C);'
 )");
   CHECK(has(text, "if (column < items) { #pragma unroll 4 for (Index c = Index(threadIdx.y); c < C; "
-                  "c += Index(blockDim.y)) { const float e_ = expf(x[(b * C + c) * N + n] - greatest); "
-                  "y[(b * C + c) * N + n] = e_ / total; } }"));
+                  "c += Index(blockDim.y)) { const float e = expf(x[(b * C + c) * N + n] - greatest); "
+                  "y[(b * C + c) * N + n] = e / total; } }"));
   CHECK(has(text, "if (B * N >= 4096) { const ColumnShape shape(C, B * N, 1);"));
   CHECK(has(text, "} else { const RowShape shape(C, 1, B * N,"));
 }

@@ -71,9 +71,9 @@ g = max(x, N);
 '''
 )");
   CHECK(has(text, "for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {"));
-  CHECK(has(text, "total3_lanes += keep(active, x_, 0.0f);"));
-  CHECK(has(text, "greatest3_lanes = maximum(greatest3_lanes, keep(active, x_, -INFINITY));"));
-  CHECK(has(text, "total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });"));
+  CHECK(has(text, "total_lanes += keep(active, x_, 0.0f);"));
+  CHECK(has(text, "greatest_lanes = maximum(greatest_lanes, keep(active, x_, -INFINITY));"));
+  CHECK(has(text, "total += across(total_lanes, [](auto a, auto b) { return a + b; });"));
 }
 
 TEST_CASE("where results are few, workers share the rounds of a fold, whose parts are combined in order") {
@@ -99,10 +99,9 @@ outputs.y = "f32[M, N]"
 body = 'y = x / sum(x, N);'
 )");
   CHECK(has(text, "if (N <= 1048576) { const bool around_caches = M * N * 4 >= kBeyondCaches; OMP(omp parallel) {"));
-  CHECK(has(text, "total_part[n_share * M + m] = total3;"));
-  CHECK(has(text, "const float total5 = total2[m];"));
-  CHECK(
-      has(text, "store_around(&y[m * N + n], active, quotient(load(&x[m * N + n], active), total5), around_caches2);"));
+  CHECK(has(text, "total_part[n_share * M + m] = total;"));
+  CHECK(has(text, "const float total = total2[m];"));
+  CHECK(has(text, "store_around(&y[m * N + n], active, quotient(load(&x[m * N + n], active), total), around_caches);"));
 }
 
 TEST_CASE("a fold along few rows keeps one total a lane") {
@@ -141,11 +140,11 @@ TEST_CASE("scans go along the lanes, up or down; products of floats and recurren
                        "x, N);'\n");
   };
   CHECK(has(of("cumsum("),
-            "for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) { const auto running = "
+            "for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) { const auto running = "
             "scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f, "
             "[](auto a, auto b) { return a + b; });"));
   CHECK(has(of("cummax_reverse_exclusive("),
-            "for_lanes_down<kLanes32>(n_begin2, n_end2, [=, &carry](int64_t n, auto active) { "
+            "for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) { "
             "const auto running = scan_before<-1>(carry, "));
   CHECK(has(of("cumprod_exclusive("), "const auto running = scan_products<1, true>(carry, keep(active, "
                                       "load(&x[m * N + n], active), 1.0f));"));
@@ -164,12 +163,12 @@ body = 'y = cumsum_reverse(x * x, N);'
   CHECK(has(text, "const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));"));
   CHECK(has(text, "if (N_shares > 1) { OMP(omp parallel for collapse(2) schedule(static)) "
                   "for (int64_t n_share = 0; n_share < N_shares; ++n_share) {"));
-  CHECK(has(text, "for (int64_t n_share = N_shares; n_share-- > 0;) { store(&start[n_share * M + m], active, carry2); "
-                  "carry2 = carry2 + load(&total_part[n_share * M + m], active); }"));
+  CHECK(has(text, "for (int64_t n_share = N_shares; n_share-- > 0;) { store(&start[n_share * M + m], active, carry); "
+                  "carry = carry + load(&total_part[n_share * M + m], active); }"));
   CHECK(has(text, "float carry = 0.0f; if (n_share + 1 < N_shares) { carry = start[n_share * M + m]; } "
-                  "const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64), "
-                  "n_end2 = share_begin(n_share + 1, N_shares, N, 64); "
-                  "for_lanes_down<kLanes32>(n_begin2, n_end2,"));
+                  "const int64_t n_begin = share_begin(n_share, N_shares, N, 64), "
+                  "n_end = share_begin(n_share + 1, N_shares, N, 64); "
+                  "for_lanes_down<kLanes32>(n_begin, n_end,"));
 }
 
 TEST_CASE("a scan whose rounds meet elsewhere, or of a value with no total of its own, stays with one worker") {
@@ -194,11 +193,11 @@ outputs.y = "f32[M, N]"
 body = 'y = linrec(a * a, x, N);'
 )");
   CHECK(has(text, "factor *= across(factor_lanes, "));
-  CHECK(has(text, "scan_linear<1, false>(total, keep(active, a_2 * a_2, 1.0f), "
+  CHECK(has(text, "scan_linear<1, false>(total, keep(active, a_ * a_, 1.0f), "
                   "keep(active, load(&x[m * N + n], active), 0.0f)); }); total_part[n_share * M + m] = total;"));
-  CHECK(has(text, "if (absolute(factor_part[n_share * M + m]) <= 16.0 && absolute(carry2) < INFINITY && "
-                  "absolute(total_part[n_share * M + m]) < INFINITY) { carry2 = float(factor_part[n_share * M + m] * "
-                  "double(carry2) + double(total_part[n_share * M + m])); } else {"));
+  CHECK(has(text, "if (absolute(factor_part[n_share * M + m]) <= 16.0 && absolute(carry) < INFINITY && "
+                  "absolute(total_part[n_share * M + m]) < INFINITY) { carry = float(factor_part[n_share * M + m] * "
+                  "double(carry) + double(total_part[n_share * M + m])); } else {"));
 }
 
 TEST_CASE("a product of matrices broadcasts one factor and loads the other") {
@@ -291,9 +290,9 @@ TEST_CASE("whole numbers wrap where they may leave their type, and are plain whe
     return openmp_text("kernel = \"k\"\nschedule.openmp.lanes = false\ninputs.x = \"" + type +
                        "[M, N]\"\noutputs.z = \"i64[M]\"\nbody = '''\nz = sum(" + value + ", N);\n'''\n");
   };
-  CHECK(has(text("i64", "x"), "total2 = wrapping_add(total2, x[m * N + n])"));
-  CHECK(has(text("i32", "x"), "total2 = total2 + int64_t(x[m * N + n])"));
-  CHECK(has(text("i8", "x * x"), "total3 = wrapping_add(total3, int32_t(x_) * int32_t(x_))"));
+  CHECK(has(text("i64", "x"), "total = wrapping_add(total, x[m * N + n])"));
+  CHECK(has(text("i32", "x"), "total = total + int64_t(x[m * N + n])"));
+  CHECK(has(text("i8", "x * x"), "total = wrapping_add(total, int32_t(x_) * int32_t(x_))"));
   CHECK(has(text("i16", "x * x * x"), "wrapping_multiply(int32_t(x_) * int32_t(x_)"));
   CHECK(has(text("i64", "-x"), "wrapping_negate(x[m * N + n])"));
   CHECK(has(text("i64", "abs(x)"), "wrapping_absolute(x[m * N + n])"));

@@ -47,7 +47,7 @@ TEST_CASE("blocks share rows that are few and long: totals of shares, their star
   CHECK(has(text, "const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)), n_end = "
                   "Index(share_begin(n_share + 1, N_shares, N, 64)); float total = 0.0f;"));
   CHECK(has(text, "if (threadIdx.x == 0) { total_part[n_share * M + m] = total; }"));
-  CHECK(has(text, "block_scan<false, true>(start_value, carry2,"));
+  CHECK(has(text, "block_scan<false, true>(start_value, carry,"));
   CHECK(has(text, "if (int64_t(n_share) > 0) { carry = start[n_share * M + m]; }"));
   // One share takes one kernel and no memory.
   CHECK(has(text, "} { const bool wide = aligned({x, y}) && N % 4 == 0; if (const cudaError_t error = launch(wide ? "
@@ -100,9 +100,8 @@ TEST_CASE("rows whose loops wait for each other have a block each") {
 
 TEST_CASE("from the end, tiles begin where they would from the start") {
   const std::string text = cuda_text(kRows, "y = cumsum_reverse_exclusive(x, N);");
-  CHECK(has(text,
-            "const Index tile_length2 = Index(blockDim.x) * 4; for (Index n_tile = n_begin + Index((n_end - "
-            "n_begin + tile_length2 - 1) / tile_length2) * tile_length2; (n_tile -= tile_length2) >= n_begin;) {"));
+  CHECK(has(text, "const Index tile_length = Index(blockDim.x) * 4; for (Index n_tile = n_begin + Index((n_end - "
+                  "n_begin + tile_length - 1) / tile_length) * tile_length; (n_tile -= tile_length) >= n_begin;) {"));
   CHECK(has(text, "block_scan<true, true>(running, carry,"));
 }
 

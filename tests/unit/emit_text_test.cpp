@@ -9,6 +9,7 @@
 #include "emit/header.h"
 #include "emit/names.h"
 #include "emit/render.h"
+#include "emit/reuse_names.h"
 #include "emit/spelling.h"
 #include "emit/wrap.h"
 
@@ -64,6 +65,57 @@ TEST_CASE("names step aside for keywords and for each other") {
   CHECK(names.claim("total") == "total3");
   CHECK(names.claim("int") == "int_");
   CHECK(names.claim("typeof") == "typeof_"); // a word of the GNU dialect
+}
+
+namespace {
+std::string with_names_again(const std::string &text, const Names &names) { return reuse_names({text}, names).front(); }
+} // namespace
+
+TEST_CASE("names of different blocks need no numbers") {
+  Names names;
+  for (int i = 0; i < 4; ++i)
+    names.claim("total");
+  CHECK(with_names_again("void f() { { int total; } { int total2; } }", names) ==
+        "void f() { { int total; } { int total; } }");
+  CHECK(with_names_again("void f() { for (int total = 0; total < 3; ++total) {} for (int total2 = 0;;) total2; }",
+                         names) ==
+        "void f() { for (int total = 0; total < 3; ++total) {} for (int total = 0;;) total; }");
+  CHECK(with_names_again("void f(int total) {} void g(int total3) { total3; }", names) ==
+        "void f(int total) {} void g(int total) { total; }");
+  // Not where one is seen from the other, or used behind its loop.
+  for (const char *text : {"void f() { int total; { int total2; } }", "void f() { { int total2; } int total; }",
+                           "void f(int total) { int total2; }", "void f() { int total; for (int total2 = 0;;) {} }",
+                           "void f() { { int total; } for (;;) {} total2; { total; } }"})
+    CHECK(with_names_again(text, names) == text);
+  // The third one steps into the gap, which is no other's.
+  CHECK(with_names_again("void f() { int total; { int total2; } { int total3; { int total4; } } }", names) ==
+        "void f() { int total; { int total2; } { int total2; { int total3; } } }");
+}
+
+TEST_CASE("names that go with others follow them") {
+  Names names;
+  for (int i = 0; i < 2; ++i)
+    names.claim(names.claim("total"), "_lanes");
+  CHECK(with_names_again("void f() { { int total, total_lanes; } { int total2, total2_lanes; } }", names) ==
+        "void f() { { int total, total_lanes; } { int total, total_lanes; } }");
+  CHECK(with_names_again("void f() { int total; { int total_lanes; } { int total2, total2_lanes; } }", names) ==
+        "void f() { int total; { int total_lanes; } { int total2, total2_lanes; } }");
+  CHECK(with_names_again("void f() { { int total2, total2_lanes; } { int total_lanes; } }", names) ==
+        "void f() { { int total, total_lanes; } { int total_lanes; } }");
+  CHECK(with_names_again("void f() { int total; { int total2; } } // \"total2\" of total2's {", names) ==
+        "void f() { int total; { int total2; } } // \"total2\" of total2's {");
+}
+
+TEST_CASE("names of the user stay as they are, and are not given to others") {
+  Names names;
+  names.reserve("x");
+  names.claim("x");
+  CHECK(with_names_again("void f() { { int x_; } }", names) == "void f() { { int x_; } }");
+  names.claim("total");
+  names.claim("total");
+  names.claim("total2_x"); // not of the total2 above
+  CHECK(with_names_again("void f() { { total; } { total2; total2_x; } }", names) ==
+        "void f() { { total; } { total; total2_x; } }");
 }
 
 TEST_CASE("helper sections bring what they need") {
