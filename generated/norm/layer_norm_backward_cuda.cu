@@ -223,8 +223,8 @@ struct LayerNormBackwardF32Workspace {
   int64_t total;
   int64_t total2_parts;
   int64_t total2_tickets;
-  int64_t total2_parts;
-  int64_t total2_tickets;
+  int64_t total2_parts2;
+  int64_t total2_tickets2;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
@@ -232,8 +232,8 @@ struct LayerNormBackwardF32Workspace {
     total = reserve(bytes, M, 4);
     total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total2_parts2 = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_tickets2 = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
@@ -361,8 +361,8 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_f32_part3_kernel(const float* x, const float* dy, float* dgamma, Index M, Index N,
-                                         float* scale, float* total, float* total2_parts,
-                                         uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+                                         float* scale, float* total, float* total2_parts2,
+                                         uint32_t* total2_tickets2, Index chunk, unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
@@ -379,11 +379,11 @@ __global__ void __launch_bounds__(512)
   }
   total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   if (chunks > 1) {
-    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    if (writes) total2_parts2[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets2 + blockIdx.x / chunks, chunks)) return;
     total2_own = 0.0f;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts[Index(part) * items + item];
+      total2_own = total2_own + total2_parts2[Index(part) * items + item];
     }
     total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   }
@@ -431,7 +431,7 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                : cudaMemsetAsync(workspace + space.total2_tickets2, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
@@ -440,8 +440,8 @@ cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const fl
                    shape.fold_bytes(), stream, x, dy, dgamma, M, N,
                    reinterpret_cast<float*>(workspace + space.scale),
                    reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total2_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<float*>(workspace + space.total2_parts2),
+                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets2), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -454,8 +454,8 @@ struct LayerNormBackwardF64Workspace {
   int64_t total;
   int64_t total2_parts;
   int64_t total2_tickets;
-  int64_t total2_parts;
-  int64_t total2_tickets;
+  int64_t total2_parts2;
+  int64_t total2_tickets2;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF64Workspace(int64_t M, int64_t N) {
@@ -463,8 +463,8 @@ struct LayerNormBackwardF64Workspace {
     total = reserve(bytes, M, 8);
     total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
     total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
-    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total2_parts2 = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
+    total2_tickets2 = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
@@ -593,8 +593,8 @@ __global__ void __launch_bounds__(512, 1)
 template <class Index>
 __global__ void __launch_bounds__(512, 1)
     layer_norm_backward_f64_part3_kernel(const double* x, const double* dy, double* dgamma, Index M, Index N,
-                                         double* scale, double* total, double* total2_parts,
-                                         uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+                                         double* scale, double* total, double* total2_parts2,
+                                         uint32_t* total2_tickets2, Index chunk, unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
@@ -611,11 +611,11 @@ __global__ void __launch_bounds__(512, 1)
   }
   total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
   if (chunks > 1) {
-    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    if (writes) total2_parts2[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets2 + blockIdx.x / chunks, chunks)) return;
     total2_own = 0.0;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts[Index(part) * items + item];
+      total2_own = total2_own + total2_parts2[Index(part) * items + item];
     }
     total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
   }
@@ -663,7 +663,7 @@ cudaError_t layer_norm_backward_f64(const double* x, const double* gamma, const 
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                : cudaMemsetAsync(workspace + space.total2_tickets2, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
@@ -672,8 +672,8 @@ cudaError_t layer_norm_backward_f64(const double* x, const double* gamma, const 
                    shape.fold_bytes(), stream, x, dy, dgamma, M, N,
                    reinterpret_cast<double*>(workspace + space.scale),
                    reinterpret_cast<double*>(workspace + space.total),
-                   reinterpret_cast<double*>(workspace + space.total2_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<double*>(workspace + space.total2_parts2),
+                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets2), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -686,8 +686,8 @@ struct LayerNormBackwardBf16Workspace {
   int64_t total;
   int64_t total2_parts;
   int64_t total2_tickets;
-  int64_t total2_parts;
-  int64_t total2_tickets;
+  int64_t total2_parts2;
+  int64_t total2_tickets2;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
@@ -695,8 +695,8 @@ struct LayerNormBackwardBf16Workspace {
     total = reserve(bytes, M, 4);
     total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total2_parts2 = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_tickets2 = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
@@ -826,8 +826,8 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_bf16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
-                                          Index N, float* scale, float* total, float* total2_parts,
-                                          uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+                                          Index N, float* scale, float* total, float* total2_parts2,
+                                          uint32_t* total2_tickets2, Index chunk, unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
@@ -844,11 +844,11 @@ __global__ void __launch_bounds__(512)
   }
   total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   if (chunks > 1) {
-    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    if (writes) total2_parts2[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets2 + blockIdx.x / chunks, chunks)) return;
     total2_own = 0.0f;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts[Index(part) * items + item];
+      total2_own = total2_own + total2_parts2[Index(part) * items + item];
     }
     total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   }
@@ -896,7 +896,7 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                : cudaMemsetAsync(workspace + space.total2_tickets2, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
@@ -905,8 +905,8 @@ cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, cons
                    shape.fold_bytes(), stream, x, dy, dgamma, M, N,
                    reinterpret_cast<float*>(workspace + space.scale),
                    reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total2_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<float*>(workspace + space.total2_parts2),
+                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets2), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -919,8 +919,8 @@ struct LayerNormBackwardF16Workspace {
   int64_t total;
   int64_t total2_parts;
   int64_t total2_tickets;
-  int64_t total2_parts;
-  int64_t total2_tickets;
+  int64_t total2_parts2;
+  int64_t total2_tickets2;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
@@ -928,8 +928,8 @@ struct LayerNormBackwardF16Workspace {
     total = reserve(bytes, M, 4);
     total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    total2_parts2 = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_tickets2 = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
@@ -1059,8 +1059,8 @@ __global__ void __launch_bounds__(512)
 template <class Index>
 __global__ void __launch_bounds__(512)
     layer_norm_backward_f16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
-                                         Index N, float* scale, float* total, float* total2_parts,
-                                         uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+                                         Index N, float* scale, float* total, float* total2_parts2,
+                                         uint32_t* total2_tickets2, Index chunk, unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
@@ -1077,11 +1077,11 @@ __global__ void __launch_bounds__(512)
   }
   total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   if (chunks > 1) {
-    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
+    if (writes) total2_parts2[Index(blockIdx.x % chunks) * items + item] = total2_own;
+    if (!is_last_block(total2_tickets2 + blockIdx.x / chunks, chunks)) return;
     total2_own = 0.0f;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts[Index(part) * items + item];
+      total2_own = total2_own + total2_parts2[Index(part) * items + item];
     }
     total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
   }
@@ -1129,7 +1129,7 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                : cudaMemsetAsync(workspace + space.total2_tickets2, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
@@ -1138,8 +1138,8 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
                    shape.fold_bytes(), stream, x, dy, dgamma, M, N,
                    reinterpret_cast<float*>(workspace + space.scale),
                    reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total2_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<float*>(workspace + space.total2_parts2),
+                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets2), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }

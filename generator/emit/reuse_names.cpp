@@ -167,8 +167,8 @@ private:
   }
 
   bool is_free(const std::string &name, BlockId block) const {
-    if (!names_.is_claimed(name))
-      return names_.is_free(name) && blocks_.around(name) < 0;
+    if (!names_.is_claimed(name) && (!names_.is_free(name) || blocks_.around(name) >= 0))
+      return false;
     const auto it = taken_.find(name);
     return it == taken_.end() || std::none_of(it->second.begin(), it->second.end(), [&](BlockId other) {
              return blocks_.is_inside(block, other) || blocks_.is_inside(other, block);

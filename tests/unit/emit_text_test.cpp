@@ -106,6 +106,16 @@ TEST_CASE("names that go with others follow them") {
         "void f() { int total; { int total2; } } // \"total2\" of total2's {");
 }
 
+TEST_CASE("names that become alike still differ where they meet, also if no name was like that before") {
+  Names names;
+  for (int i = 0; i < 2; ++i)
+    names.claim("total");
+  for (int i = 0; i < 2; ++i)
+    names.claim(names.claim("total"), "_parts");
+  CHECK(with_names_again("void f() { total; { total3; } { total4; } total3_parts; total4_parts; }", names) ==
+        "void f() { total; { total2; } { total2; } total2_parts; total2_parts2; }");
+}
+
 TEST_CASE("names of the user stay as they are, and are not given to others") {
   Names names;
   names.reserve("x");
