@@ -503,10 +503,12 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Where a page begins, asks for the first lines of the next one, whether or not that is one's own.
-inline void prefetch_page(const void* here) {
-  const uintptr_t at = reinterpret_cast<uintptr_t>(here);
-  if (at % 4096 < 256) __builtin_prefetch(reinterpret_cast<const void*>(at + 4096), 0, 2);
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
 }
 
 // A function of single values, lane by lane; an argument may be the same for all lanes.
@@ -865,8 +867,8 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
                             [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_page(&x[m * N + n]);
-                              if (from_memory) prefetch_page(&y[m * N + n]);
+                              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+                              if (from_memory) prefetch_soon(2048, &y[m * N + n]);
                               const auto x_ = load_once(&x[m * N + n], active);
                               const auto y_ = load_once(&y[m * N + n], active);
                               total_lanes += keep(active, x_ * y_, 0.0f);
@@ -991,8 +993,8 @@ void cosine_similarity_f64(const double* x, const double* y, double* similarity,
         Sum<double, kLanes64> total3_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N),
                             [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_page(&x[m * N + n]);
-                              if (from_memory) prefetch_page(&y[m * N + n]);
+                              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+                              if (from_memory) prefetch_soon(2048, &y[m * N + n]);
                               const auto x_ = load_once(&x[m * N + n], active);
                               const auto y_ = load_once(&y[m * N + n], active);
                               total_lanes += keep(active, x_ * y_, 0.0);
@@ -1121,8 +1123,8 @@ void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* simi
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
                             [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_page(&x[m * N + n]);
-                              if (from_memory) prefetch_page(&y[m * N + n]);
+                              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+                              if (from_memory) prefetch_soon(2048, &y[m * N + n]);
                               const auto x_ = from_bf16(load(&x[m * N + n], active));
                               const auto y_ = from_bf16(load(&y[m * N + n], active));
                               total_lanes += keep(active, x_ * y_, 0.0f);
@@ -1251,8 +1253,8 @@ void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* simil
         Sum<float, kLanes32> total3_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
                             [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_page(&x[m * N + n]);
-                              if (from_memory) prefetch_page(&y[m * N + n]);
+                              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+                              if (from_memory) prefetch_soon(2048, &y[m * N + n]);
                               const auto x_ = from_f16(load(&x[m * N + n], active));
                               const auto y_ = from_f16(load(&y[m * N + n], active));
                               total_lanes += keep(active, x_ * y_, 0.0f);

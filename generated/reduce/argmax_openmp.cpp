@@ -482,10 +482,12 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Where a page begins, asks for the first lines of the next one, whether or not that is one's own.
-inline void prefetch_page(const void* here) {
-  const uintptr_t at = reinterpret_cast<uintptr_t>(here);
-  if (at % 4096 < 256) __builtin_prefetch(reinterpret_cast<const void*>(at + 4096), 0, 2);
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
 }
 
 // Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
@@ -690,7 +692,7 @@ void argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int6
       for_lanes<kLanes32>(
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &greatest_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_page(&x[m * N + n]);
+            if (from_memory) prefetch_soon(2048, &x[m * N + n]);
             const auto x_ = load_once(&x[m * N + n], active);
             const Lanes<float, kLanes32> value2 = x_;
             const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
@@ -747,7 +749,7 @@ void argmax_f64(const double* x, int64_t* position, double* value, int64_t M, in
       for_lanes<kLanes64>(
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &greatest_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_page(&x[m * N + n]);
+            if (from_memory) prefetch_soon(2048, &x[m * N + n]);
             const auto x_ = load_once(&x[m * N + n], active);
             const Lanes<double, kLanes64> value2 = x_;
             const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
@@ -804,7 +806,7 @@ void argmax_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
       for_lanes<kLanes32>(
           n_block, smaller(n_block + 65536, N),
           [=, &where_lanes, &best_lanes, &greatest_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_page(&x[m * N + n]);
+            if (from_memory) prefetch_soon(2048, &x[m * N + n]);
             const auto x_ = from_bf16(load(&x[m * N + n], active));
             const Lanes<float, kLanes32> value2 = x_;
             const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||

@@ -461,10 +461,12 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Where a page begins, asks for the first lines of the next one, whether or not that is one's own.
-inline void prefetch_page(const void* here) {
-  const uintptr_t at = reinterpret_cast<uintptr_t>(here);
-  if (at % 4096 < 256) __builtin_prefetch(reinterpret_cast<const void*>(at + 4096), 0, 2);
+// Asks for what lies so many bytes further on, whether or not that is one's own.
+template <class... Pointer>
+inline void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
 }
 
 // One half of the lanes, from `kFirst` on.
@@ -632,7 +634,7 @@ void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* w
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_page(&x[m * N + n]);
+          if (from_memory) prefetch_soon(2048, &x[m * N + n]);
           total2_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
@@ -717,7 +719,7 @@ void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char*
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<double, kLanes64> total2_lanes = 0.0;
         for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_page(&x[m * N + n]);
+          if (from_memory) prefetch_soon(2048, &x[m * N + n]);
           total2_lanes += keep(active, load(&x[m * N + n], active), 0.0);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
@@ -802,7 +804,7 @@ void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, cha
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_page(&x[m * N + n]);
+          if (from_memory) prefetch_soon(2048, &x[m * N + n]);
           total2_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
@@ -887,7 +889,7 @@ void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_page(&x[m * N + n]);
+          if (from_memory) prefetch_soon(2048, &x[m * N + n]);
           total2_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });

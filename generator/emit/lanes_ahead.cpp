@@ -14,8 +14,8 @@ namespace {
 constexpr int kRowBytes = 64 * 1024; // longer rows would push out what the loops still need
 constexpr size_t kFewArrays = 2;     // of more, the fetches would cost more than they save
 constexpr size_t kManyArrays = 4;
-constexpr int kManySoon = 2048; // bytes
-constexpr int kRowsSoon = 8;    // of columns: those that a core goes through while memory answers
+constexpr int kSoon = 2048;  // bytes
+constexpr int kRowsSoon = 8; // of columns: those that a core goes through while memory answers
 
 } // namespace
 
@@ -74,7 +74,7 @@ void LanePrinter::fetch_streams(const PlanNode &loop, const std::string &far) {
     if (arrays.insert(read->ref).second)
       elements += ", &" + printer_.element(read->ref, read->coords, {});
   if (arrays.size() >= kManyArrays)
-    ahead_[&loop] = "if (" + far + ") " + helper("prefetch_soon") + "(" + std::to_string(kManySoon) + elements + ");\n";
+    ahead_[&loop] = "if (" + far + ") " + helper("prefetch_soon") + "(" + std::to_string(kSoon) + elements + ");\n";
 }
 
 void LanePrinter::fetch_rows(const PlanNode &rows) {
@@ -105,7 +105,7 @@ void LanePrinter::fetch_ahead(const PlanNode &rows) {
   }
   if (loops.size() == 1 && !folds_over(*loops[0]).empty())
     return fetch_soon(*loops[0], rows.axis, [&](const Expr &, const std::string &element) {
-      return helper("prefetch_page") + "(&" + element + ")";
+      return helper("prefetch_soon") + "(" + std::to_string(kSoon) + ", &" + element + ")";
     });
   const Printer::Range range = printer_.range(rows);
   if (loops.size() < 2 || loops[0]->axis != loops[1]->axis || kernel_.axes[rows.axis].ragged != kNone ||

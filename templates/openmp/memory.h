@@ -204,12 +204,6 @@ template <class T> inline int64_t into_line(const T* at) {
 inline void prefetch(const void* line) {
   __builtin_prefetch(line, 0, 2);
 }
-//@ prefetch_page
-// Where a page begins, asks for the first lines of the next one, whether or not that is one's own.
-inline void prefetch_page(const void* here) {
-  const uintptr_t at = reinterpret_cast<uintptr_t>(here);
-  if (at % 4096 < 256) __builtin_prefetch(reinterpret_cast<const void*>(at + 4096), 0, 2);
-}
 //@ prefetch_soon
 // Asks for what lies so many bytes further on, whether or not that is one's own.
 template <class... Pointer> inline void prefetch_soon(int64_t bytes, Pointer... here) {

@@ -388,7 +388,7 @@ outputs.y = "f32[M]"
 body = 'y = sum(x, N);'
 )");
   CHECK(has(text, "const bool from_memory = M * N * 4 >= kBeyondCaches;"));
-  CHECK(has(text, "if (from_memory) prefetch_page(&x[m * N + n]);"));
+  CHECK(has(text, "if (from_memory) prefetch_soon(2048, &x[m * N + n]);"));
   CHECK(!has(text, "_ahead"));
 }
 
