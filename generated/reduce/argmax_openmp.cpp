@@ -611,19 +611,43 @@ inline T across(Extreme<T, N> extreme, Combine combine) {
   return across(extreme.lanes(), combine);
 }
 
-// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
-template <class Int, class T, int N, class Before>
-inline void fold_best(Lanes<Int, N> where_lanes, typename LanesOf<T, N>::type best_lanes, int64_t first,
-                      int64_t& where, T& best, Before before) {
-  for (int lane = 0; lane < N; ++lane) {
-    const int64_t at = first + where_lanes[lane];
-    const T value = best_lanes[lane];
-    if (where_lanes[lane] >= 0 &&
-        (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
-      where = at;
-      best = value;
-    }
+// The greatest or least of what each lane has met, and where that stood; NaN comes before all. In two chains,
+// so that a comparison does not wait for the one before.
+template <class T, class Int, int N, bool kGreatest>
+struct Best {
+  using Values = typename LanesOf<T, N>::type;
+  Values value = T(0), other_value = T(0);
+  Lanes<Int, N> where = Int(-1), other_where = Int(-1);
+
+  void meet(Mask<N> active, Values met, Lanes<Int, N> at) {
+    Mask<N> better = where < Int(0) || (kGreatest ? met > value : met < value);
+    if constexpr (std::is_floating_point_v<T>) better = better || (met != met && value == value);
+    better = active && better;
+    const Values best = choose(better, met, value);
+    const Lanes<Int, N> place = choose(better, at, where);
+    value = other_value;
+    where = other_where;
+    other_value = best;
+    other_where = place;
   }
+};
+
+// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
+template <class T, class Int, int N, bool kGreatest, class Before>
+inline void fold_best(Best<T, Int, N, kGreatest> lanes, int64_t first, int64_t& where, T& best,
+                      Before before) {
+  const auto join = [&](auto values, auto places) {
+    for (int lane = 0; lane < N; ++lane) {
+      const int64_t at = first + places[lane];
+      const T value = values[lane];
+      if (places[lane] >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
+        where = at;
+        best = value;
+      }
+    }
+  };
+  join(lanes.value, lanes.where);
+  join(lanes.other_value, lanes.other_where);
 }
 
 template <int N>
@@ -686,22 +710,16 @@ void argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int6
     float best = 0.0f;
     float greatest = -INFINITY;
     for (int64_t n_block = 0; n_block < N; n_block += 65536) {
-      Lanes<int32_t, kLanes32> where_lanes = -1;
-      Lanes<float, kLanes32> best_lanes = 0.0f;
+      Best<float, int32_t, kLanes32, true> best_lanes;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(
-          n_block, smaller(n_block + 65536, N),
-          [=, &where_lanes, &best_lanes, &greatest_lanes](int64_t n, auto active) {
+          n_block, smaller(n_block + 65536, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_soon(2048, &x[m * N + n]);
             const auto x_ = load_once(&x[m * N + n], active);
-            const Lanes<float, kLanes32> value2 = x_;
-            const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
-                                                    (value2 != value2 && best_lanes == best_lanes));
-            best_lanes = choose(better, value2, best_lanes);
-            where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);
+            best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes32>(n - n_block));
             greatest_lanes = maximum(greatest_lanes, keep(active, x_, -INFINITY));
           });
-      fold_best(where_lanes, best_lanes, n_block, where, best, above<float>);
+      fold_best(best_lanes, n_block, where, best, above<float>);
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
     }
     position[m] = where;
@@ -743,22 +761,16 @@ void argmax_f64(const double* x, int64_t* position, double* value, int64_t M, in
     double best = 0.0;
     double greatest = -double(INFINITY);
     for (int64_t n_block = 0; n_block < N; n_block += 65536) {
-      Lanes<int32_t, kLanes64> where_lanes = -1;
-      Lanes<double, kLanes64> best_lanes = 0.0;
+      Best<double, int32_t, kLanes64, true> best_lanes;
       Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
       for_lanes<kLanes64>(
-          n_block, smaller(n_block + 65536, N),
-          [=, &where_lanes, &best_lanes, &greatest_lanes](int64_t n, auto active) {
+          n_block, smaller(n_block + 65536, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_soon(2048, &x[m * N + n]);
             const auto x_ = load_once(&x[m * N + n], active);
-            const Lanes<double, kLanes64> value2 = x_;
-            const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
-                                                    (value2 != value2 && best_lanes == best_lanes));
-            best_lanes = choose(better, value2, best_lanes);
-            where_lanes = choose(better, positions_as<int32_t, kLanes64>(n - n_block), where_lanes);
+            best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes64>(n - n_block));
             greatest_lanes = maximum(greatest_lanes, keep(active, x_, -double(INFINITY)));
           });
-      fold_best(where_lanes, best_lanes, n_block, where, best, above<double>);
+      fold_best(best_lanes, n_block, where, best, above<double>);
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
     }
     position[m] = where;
@@ -800,22 +812,16 @@ void argmax_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
     float best = 0.0f;
     float greatest = -INFINITY;
     for (int64_t n_block = 0; n_block < N; n_block += 65536) {
-      Lanes<int32_t, kLanes32> where_lanes = -1;
-      Lanes<float, kLanes32> best_lanes = 0.0f;
+      Best<float, int32_t, kLanes32, true> best_lanes;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(
-          n_block, smaller(n_block + 65536, N),
-          [=, &where_lanes, &best_lanes, &greatest_lanes](int64_t n, auto active) {
+          n_block, smaller(n_block + 65536, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_soon(2048, &x[m * N + n]);
             const auto x_ = from_bf16(load(&x[m * N + n], active));
-            const Lanes<float, kLanes32> value2 = x_;
-            const auto better = mask_of(active) && (where_lanes < 0 || value2 > best_lanes ||
-                                                    (value2 != value2 && best_lanes == best_lanes));
-            best_lanes = choose(better, value2, best_lanes);
-            where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);
+            best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes32>(n - n_block));
             greatest_lanes = maximum(greatest_lanes, keep(active, x_, -INFINITY));
           });
-      fold_best(where_lanes, best_lanes, n_block, where, best, above<float>);
+      fold_best(best_lanes, n_block, where, best, above<float>);
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
     }
     position[m] = where;

@@ -626,19 +626,43 @@ inline T across(Extreme<T, N> extreme, Combine combine) {
   return across(extreme.lanes(), combine);
 }
 
-// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
-template <class Int, class T, int N, class Before>
-inline void fold_best(Lanes<Int, N> where_lanes, typename LanesOf<T, N>::type best_lanes, int64_t first,
-                      int64_t& where, T& best, Before before) {
-  for (int lane = 0; lane < N; ++lane) {
-    const int64_t at = first + where_lanes[lane];
-    const T value = best_lanes[lane];
-    if (where_lanes[lane] >= 0 &&
-        (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
-      where = at;
-      best = value;
-    }
+// The greatest or least of what each lane has met, and where that stood; NaN comes before all. In two chains,
+// so that a comparison does not wait for the one before.
+template <class T, class Int, int N, bool kGreatest>
+struct Best {
+  using Values = typename LanesOf<T, N>::type;
+  Values value = T(0), other_value = T(0);
+  Lanes<Int, N> where = Int(-1), other_where = Int(-1);
+
+  void meet(Mask<N> active, Values met, Lanes<Int, N> at) {
+    Mask<N> better = where < Int(0) || (kGreatest ? met > value : met < value);
+    if constexpr (std::is_floating_point_v<T>) better = better || (met != met && value == value);
+    better = active && better;
+    const Values best = choose(better, met, value);
+    const Lanes<Int, N> place = choose(better, at, where);
+    value = other_value;
+    where = other_where;
+    other_value = best;
+    other_where = place;
   }
+};
+
+// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
+template <class T, class Int, int N, bool kGreatest, class Before>
+inline void fold_best(Best<T, Int, N, kGreatest> lanes, int64_t first, int64_t& where, T& best,
+                      Before before) {
+  const auto join = [&](auto values, auto places) {
+    for (int lane = 0; lane < N; ++lane) {
+      const int64_t at = first + places[lane];
+      const T value = values[lane];
+      if (places[lane] >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
+        where = at;
+        best = value;
+      }
+    }
+  };
+  join(lanes.value, lanes.where);
+  join(lanes.other_value, lanes.other_where);
 }
 
 // Numbers of another type; of a mask: 1 or 0.
@@ -866,20 +890,14 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
     for (int64_t v_first = 0; v_first < V; v_first += 4096) {
       const int64_t v_end = smaller(v_first + 4096, V);
       float greatest_now = greatest;
-      Lanes<int32_t, kLanes32> where_lanes = -1;
-      Lanes<float, kLanes32> best2_lanes = 0.0f;
+      Best<float, int32_t, kLanes32, true> best2_lanes;
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(
-          v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-            const auto score_ = load_once(&score[b * V + v], active);
-            const Lanes<float, kLanes32> value = score_;
-            const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
-                                                    (value != value && best2_lanes == best2_lanes));
-            best2_lanes = choose(better, value, best2_lanes);
-            where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
-            greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -INFINITY));
-          });
-      fold_best(where_lanes, best2_lanes, v_first, where, best2, above<float>);
+      for_lanes<kLanes32>(v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
+        const auto score_ = load_once(&score[b * V + v], active);
+        best2_lanes.meet(mask_of(active), score_, positions_as<int32_t, kLanes32>(v - v_first));
+        greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -INFINITY));
+      });
+      fold_best(best2_lanes, v_first, where, best2, above<float>);
       greatest_now = maximum(
           greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
       if (greatest_now > greatest) {
@@ -939,20 +957,14 @@ void top1_f64(const double* score, int32_t* best, double* probability, int64_t B
     for (int64_t v_first = 0; v_first < V; v_first += 4096) {
       const int64_t v_end = smaller(v_first + 4096, V);
       double greatest_now = greatest;
-      Lanes<int32_t, kLanes64> where_lanes = -1;
-      Lanes<double, kLanes64> best2_lanes = 0.0;
+      Best<double, int32_t, kLanes64, true> best2_lanes;
       Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-      for_lanes<kLanes64>(
-          v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-            const auto score_ = load_once(&score[b * V + v], active);
-            const Lanes<double, kLanes64> value = score_;
-            const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
-                                                    (value != value && best2_lanes == best2_lanes));
-            best2_lanes = choose(better, value, best2_lanes);
-            where_lanes = choose(better, positions_as<int32_t, kLanes64>(v - v_first), where_lanes);
-            greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -double(INFINITY)));
-          });
-      fold_best(where_lanes, best2_lanes, v_first, where, best2, above<double>);
+      for_lanes<kLanes64>(v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
+        const auto score_ = load_once(&score[b * V + v], active);
+        best2_lanes.meet(mask_of(active), score_, positions_as<int32_t, kLanes64>(v - v_first));
+        greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -double(INFINITY)));
+      });
+      fold_best(best2_lanes, v_first, where, best2, above<double>);
       greatest_now = maximum(
           greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
       if (greatest_now > greatest) {
@@ -1012,20 +1024,14 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
     for (int64_t v_first = 0; v_first < V; v_first += 4096) {
       const int64_t v_end = smaller(v_first + 4096, V);
       float greatest_now = greatest;
-      Lanes<int32_t, kLanes32> where_lanes = -1;
-      Lanes<float, kLanes32> best2_lanes = 0.0f;
+      Best<float, int32_t, kLanes32, true> best2_lanes;
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(
-          v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-            const auto score_ = from_bf16(load(&score[b * V + v], active));
-            const Lanes<float, kLanes32> value = score_;
-            const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
-                                                    (value != value && best2_lanes == best2_lanes));
-            best2_lanes = choose(better, value, best2_lanes);
-            where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
-            greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -INFINITY));
-          });
-      fold_best(where_lanes, best2_lanes, v_first, where, best2, above<float>);
+      for_lanes<kLanes32>(v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
+        const auto score_ = from_bf16(load(&score[b * V + v], active));
+        best2_lanes.meet(mask_of(active), score_, positions_as<int32_t, kLanes32>(v - v_first));
+        greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -INFINITY));
+      });
+      fold_best(best2_lanes, v_first, where, best2, above<float>);
       greatest_now = maximum(
           greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
       if (greatest_now > greatest) {
@@ -1085,20 +1091,14 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
     for (int64_t v_first = 0; v_first < V; v_first += 4096) {
       const int64_t v_end = smaller(v_first + 4096, V);
       float greatest_now = greatest;
-      Lanes<int32_t, kLanes32> where_lanes = -1;
-      Lanes<float, kLanes32> best2_lanes = 0.0f;
+      Best<float, int32_t, kLanes32, true> best2_lanes;
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(
-          v_first, v_end, [=, &where_lanes, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-            const auto score_ = from_f16(load(&score[b * V + v], active));
-            const Lanes<float, kLanes32> value = score_;
-            const auto better = mask_of(active) && (where_lanes < 0 || value > best2_lanes ||
-                                                    (value != value && best2_lanes == best2_lanes));
-            best2_lanes = choose(better, value, best2_lanes);
-            where_lanes = choose(better, positions_as<int32_t, kLanes32>(v - v_first), where_lanes);
-            greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -INFINITY));
-          });
-      fold_best(where_lanes, best2_lanes, v_first, where, best2, above<float>);
+      for_lanes<kLanes32>(v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
+        const auto score_ = from_f16(load(&score[b * V + v], active));
+        best2_lanes.meet(mask_of(active), score_, positions_as<int32_t, kLanes32>(v - v_first));
+        greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -INFINITY));
+      });
+      fold_best(best2_lanes, v_first, where, best2, above<float>);
       greatest_now = maximum(
           greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
       if (greatest_now > greatest) {

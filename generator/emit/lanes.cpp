@@ -58,12 +58,8 @@ std::vector<std::string> LanePrinter::changed_from_outside(const PlanNode &loop)
   std::set<VarId> totals;
   std::vector<std::string> names;
   for (const Accumulator &a : accumulators_) {
-    totals.insert(a.step->target);
+    totals.insert({a.step->target, a.step->partner});
     names.push_back(a.lanes);
-    if (a.best.empty())
-      continue;
-    totals.insert(a.step->partner);
-    names.push_back(a.best);
   }
   std::set<VarId> seen;
   for (const Access &access : accesses_of(kernel_, loop)) {
@@ -101,13 +97,9 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
     range = {first, helper("smaller") + "(" + first + " + " + length + ", " + range.end + ")"};
   }
   for (const Accumulator &a : accumulators_) {
-    const Type type = a.type;
-    note(type);
-    out.add(accumulator_type(a) + " " + a.lanes + " = " + printer_.spelling.identity(a.step->monoid, type) + ";");
-    if (a.best.empty())
-      continue;
-    const Type best = kernel_.vars[a.step->partner].type;
-    out.add(lanes_type(best) + " " + a.best + " = " + printer_.spelling.constant(best, 0, 0) + ";");
+    note(a.type);
+    const std::string start = a.selects ? "" : " = " + printer_.spelling.identity(a.step->monoid, a.type);
+    out.add(accumulator_type(a) + " " + a.lanes + start + ";");
   }
   if (const auto ahead = ahead_.find(&loop); ahead != ahead_.end())
     body = ahead->second + body;

@@ -65,8 +65,9 @@ public:
 private:
   struct Accumulator {
     const PlanNode *step;
-    std::string lanes, best; // names
-    Type type;               // of a lane
+    std::string lanes; // name
+    Type type;         // of a lane; of a position, where `selects`
+    bool selects;      // argmax, argmin
   };
 
   // How an access may leave its array: by a coordinate that moves with the lanes, and by what all lanes share.
@@ -123,8 +124,7 @@ private:
   void fold_step(const PlanNode &node);
   void fold_across(const PlanNode &node);
   void scan_along(const PlanNode &node, const std::vector<PlanNode> &siblings);
-  void select(const PlanNode &node, const std::string &where, const std::string &best, const std::string &position,
-              const std::string &active, const std::function<void(VarId, const std::string &)> &keep);
+  void select(const PlanNode &node, const std::string &taking_part);
   void branch(const PlanNode &node);
   std::vector<VarId> own_numbers(const PlanNode &loop, const std::vector<PlanNode> &siblings);
   void repeat(const PlanNode &node, const std::vector<PlanNode> &siblings);

@@ -24,9 +24,9 @@ std::vector<LanePrinter::Accumulator> LanePrinter::accumulators(const PlanNode &
   for_each_node(loop, [&](const PlanNode &n) {
     if (!folds_over(n, loop.axis))
       return;
-    out.push_back({&n, names_.claim(printer_.name(n.target), "_lanes"),
-                   n.partner == kNone ? "" : names_.claim(printer_.name(n.partner), "_lanes"),
-                   is_narrow(n, loop.axis) ? Type::i32 : kernel_.vars[n.target].type});
+    const bool selects = is_selection(n.monoid);
+    out.push_back({&n, names_.claim(printer_.name(selects ? n.partner : n.target), "_lanes"),
+                   is_narrow(n, loop.axis) ? Type::i32 : kernel_.vars[n.target].type, selects});
   });
   return out;
 }
@@ -67,6 +67,9 @@ int64_t LanePrinter::block_of(const PlanNode &loop) const {
 std::string LanePrinter::accumulator_type(const Accumulator &a) {
   constexpr size_t kMostChains = 4;
   const Monoid monoid = a.step->monoid;
+  if (a.selects)
+    return helper("Best") + "<" + Spelling::arithmetic(kernel_.vars[a.step->partner].type) + ", " +
+           Spelling::arithmetic(a.type) + ", " + kLaneCount + (monoid == Monoid::argmax ? ", true>" : ", false>");
   const std::string type = lanes_type(a.type), arguments = type.substr(type.find('<'));
   if (is_floating(a.type) && (monoid == Monoid::max || monoid == Monoid::min))
     return helper("Extreme") + arguments;
@@ -81,11 +84,11 @@ void LanePrinter::combine(const Accumulator &a) {
   const PlanNode &step = *a.step;
   const Type type = kernel_.vars[step.target].type;
   const std::string place = printer_.name(step.target);
-  if (!a.best.empty()) {
+  if (a.selects) {
     const std::string best = Spelling::arithmetic(kernel_.vars[step.partner].type);
     const std::string order = helper(step.monoid == Monoid::argmax ? "above" : "below");
-    printer_.lines.add(helper("fold_best") + "(" + a.lanes + ", " + a.best + ", " + (a.type == type ? "0" : first_) +
-                       ", " + place + ", " + printer_.name(step.partner) + ", " + order + "<" + best + ">);");
+    printer_.lines.add(helper("fold_best") + "(" + a.lanes + ", " + (a.type == type ? "0" : first_) + ", " + place +
+                       ", " + printer_.name(step.partner) + ", " + order + "<" + best + ">);");
     return;
   }
   const std::string c = Spelling::arithmetic(a.type);
@@ -145,8 +148,7 @@ void LanePrinter::fold_step(const PlanNode &n) {
   if (is_selection(n.monoid)) {
     const std::string taking_part = std::exchange(mask_, ""); // what it notes is chosen by that already
     note(Type::i64);
-    select(n, loaded(n.target, {}), loaded(n.partner, {}), expression(n.second).text, taking_part,
-           [&](VarId var, const std::string &text) { set_text(var, text, true, {}); });
+    select(n, taking_part);
   } else {
     std::string value = widened(n.value, type);
     if (!mask_.empty() && unmasked_[n.target] != mask_)
@@ -197,23 +199,22 @@ void LanePrinter::scan_along(const PlanNode &n, const std::vector<PlanNode> &sib
     printer_.lines.add(running + ";");
 }
 
-// argmax, argmin.
-void LanePrinter::select(const PlanNode &n, const std::string &where, const std::string &best,
-                         const std::string &position, const std::string &mask,
-                         const std::function<void(VarId, const std::string &)> &keep) {
+// argmax, argmin of each lane.
+void LanePrinter::select(const PlanNode &n, const std::string &taking_part) {
   const Type type = kernel_.vars[n.partner].type;
   note(type);
-  const std::string value = names_.claim("value"), better = names_.claim("better");
-  const char *order = n.monoid == Monoid::argmax ? " > " : " < ";
+  const std::string where = loaded(n.target, {}), best = loaded(n.partner, {}), value = names_.claim("value"),
+                    better = names_.claim("better"), order = n.monoid == Monoid::argmax ? " > " : " < ";
   if (type == Type::boolean)
     helper("mask_order");
   printer_.lines.add("const " + lanes_type(type) + " " + value + " = " + widened(n.value, type, 0) + ";");
   std::string test = where + " < 0 || " + value + order + best;
   if (is_floating(type))
     test += " || (" + value + " != " + value + " && " + best + " == " + best + ")";
-  printer_.lines.add("const auto " + better + " = " + (mask.empty() ? test : mask + " && (" + test + ")") + ";");
-  keep(n.partner, "choose(" + better + ", " + value + ", " + best + ")");
-  keep(n.target, "choose(" + better + ", " + position + ", " + where + ")");
+  printer_.lines.add("const auto " + better + " = " +
+                     (taking_part.empty() ? test : taking_part + " && (" + test + ")") + ";");
+  set_text(n.partner, "choose(" + better + ", " + value + ", " + best + ")", true, {});
+  set_text(n.target, "choose(" + better + ", " + expression(n.second).text + ", " + where + ")", true, {});
 }
 
 // A fold along the lanes: they are combined after the loop.
@@ -241,10 +242,12 @@ void LanePrinter::fold_across(const PlanNode &n) {
     const std::string position = narrow ? helper("positions_as") + "<int32_t, " + kLaneCount + ">(" + point +
                                               (first_ == "0" ? "" : " - " + first_) + ")"
                                         : expression(n.second).text;
-    select(n, found->lanes, found->best, position, "mask_of(" + current() + ")",
-           [&](VarId var, const std::string &text) {
-             printer_.lines.add((var == n.target ? found->lanes : found->best) + " = " + text + ";");
-           });
+    const Type value = kernel_.vars[n.partner].type;
+    note(value);
+    if (value == Type::boolean)
+      helper("mask_order");
+    printer_.lines.add(found->lanes + ".meet(mask_of(" + current() + "), " + widened(n.value, value, 0) + ", " +
+                       position + ");");
   } else {
     const bool counts = narrow && varies(n.value);
     const std::string each =

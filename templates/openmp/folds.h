@@ -159,16 +159,40 @@ template <class T, int N> inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T,
 template <class T, int N, class Combine> inline T across(Extreme<T, N> extreme, Combine combine) {
   return across(extreme.lanes(), combine);
 }
-//@ fold_best: Lanes
-// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
-template <class Int, class T, int N, class Before>
-inline void fold_best(Lanes<Int, N> where_lanes, typename LanesOf<T, N>::type best_lanes, int64_t first, int64_t& where, T& best, Before before) {
-  for (int lane = 0; lane < N; ++lane) {
-    const int64_t at = first + where_lanes[lane];
-    const T value = best_lanes[lane];
-    if (where_lanes[lane] >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
-      where = at;
-      best = value;
-    }
+//@ Best: Lanes
+// The greatest or least of what each lane has met, and where that stood; NaN comes before all. In two chains, so that a
+// comparison does not wait for the one before.
+template <class T, class Int, int N, bool kGreatest> struct Best {
+  using Values = typename LanesOf<T, N>::type;
+  Values value = T(0), other_value = T(0);
+  Lanes<Int, N> where = Int(-1), other_where = Int(-1);
+
+  void meet(Mask<N> active, Values met, Lanes<Int, N> at) {
+    Mask<N> better = where < Int(0) || (kGreatest ? met > value : met < value);
+    if constexpr (std::is_floating_point_v<T>) better = better || (met != met && value == value);
+    better = active && better;
+    const Values best = choose(better, met, value);
+    const Lanes<Int, N> place = choose(better, at, where);
+    value = other_value;
+    where = other_where;
+    other_value = best;
+    other_where = place;
   }
+};
+//@ fold_best: Best
+// The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
+template <class T, class Int, int N, bool kGreatest, class Before>
+inline void fold_best(Best<T, Int, N, kGreatest> lanes, int64_t first, int64_t& where, T& best, Before before) {
+  const auto join = [&](auto values, auto places) {
+    for (int lane = 0; lane < N; ++lane) {
+      const int64_t at = first + places[lane];
+      const T value = values[lane];
+      if (places[lane] >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
+        where = at;
+        best = value;
+      }
+    }
+  };
+  join(lanes.value, lanes.where);
+  join(lanes.other_value, lanes.other_where);
 }

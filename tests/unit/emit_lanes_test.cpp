@@ -128,9 +128,9 @@ count = sum(x > 0, N);
 '''
 )");
   CHECK(has(text, "for (int64_t n_block = 0; n_block < N; n_block += 65536) { "
-                  "Lanes<int32_t, kLanes32> where_lanes = -1;"));
-  CHECK(has(text, "where_lanes = choose(better, positions_as<int32_t, kLanes32>(n - n_block), where_lanes);"));
-  CHECK(has(text, "fold_best(where_lanes, best_lanes, n_block, where, best, above<float>);"));
+                  "Best<float, int32_t, kLanes32, true> best_lanes;"));
+  CHECK(has(text, "best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes32>(n - n_block));"));
+  CHECK(has(text, "fold_best(best_lanes, n_block, where, best, above<float>);"));
   CHECK(has(text, "total_lanes += keep(active, convert<int32_t>(x_ > 0.0f), 0);"));
 }
 
