@@ -32,6 +32,6 @@ endif()
 
 if(KGEN_SANITIZE)
   set(sanitize -fsanitize=${KGEN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  target_compile_options(kgen_options INTERFACE ${sanitize} -g1 -O1)
+  target_compile_options(kgen_options INTERFACE ${sanitize} -g1 -O0)
   target_link_options(kgen_options INTERFACE ${sanitize})
 endif()

@@ -11,6 +11,13 @@ using namespace kgen::test;
 
 namespace {
 
+// Milliseconds; code with sanitizers is slow, and only what grows out of bounds counts there.
+#ifdef __SANITIZE_ADDRESS__
+constexpr double kMostTime = 10000;
+#else
+constexpr double kMostTime = 2000;
+#endif
+
 // Milliseconds that loading takes; it must fail.
 double time_to_refuse(const std::string &text) {
   const std::clock_t start = std::clock(); // of this process: the machine may be busy
@@ -74,7 +81,7 @@ TEST_CASE("too deep, too long, too many") {
   };
   for (const auto &[text, said] : cases) {
     CHECK(messages(text) == said);
-    CHECK(time_to_refuse(text) < 2000);
+    CHECK(time_to_refuse(text) < kMostTime);
   }
   // Brackets and dots in strings and comments are no nesting.
   CHECK(messages("doc = '" + repeat("[.", 1000) + "' # " + repeat("{.", 1000) + "\nlicense = \"\"\"\\\"\"\"" +
@@ -107,13 +114,13 @@ TEST_CASE("many mistakes take no long time") {
     names += "params.some_long_name" + std::to_string(i) + " = 'no name'\n";
     exprs += "axes.A" + std::to_string(i) + " = 'B" + std::to_string(i) + " + 1'\n";
   }
-  CHECK(time_to_refuse(inputs + kRest) < 2000);
-  CHECK(time_to_refuse(names + kRest) < 2000);
-  CHECK(time_to_refuse(exprs + kRest) < 2000);
-  CHECK(time_to_refuse("inputs.x = 'f32[" + repeat("A,", 400'000) + "A]'" + kRest) < 2000);
-  CHECK(time_to_refuse("inputs.x = 'f32[" + repeat("(", 400'000) + "A]'" + kRest) < 2000);
-  CHECK(time_to_refuse("inputs.x = '" + repeat("x", 900'000) + "[N]'" + kRest) < 2000);
-  CHECK(time_to_refuse("inputs." + repeat("x", 900'000) + " = 'f32[N]'" + kRest) < 2000);
+  CHECK(time_to_refuse(inputs + kRest) < kMostTime);
+  CHECK(time_to_refuse(names + kRest) < kMostTime);
+  CHECK(time_to_refuse(exprs + kRest) < kMostTime);
+  CHECK(time_to_refuse("inputs.x = 'f32[" + repeat("A,", 400'000) + "A]'" + kRest) < kMostTime);
+  CHECK(time_to_refuse("inputs.x = 'f32[" + repeat("(", 400'000) + "A]'" + kRest) < kMostTime);
+  CHECK(time_to_refuse("inputs.x = '" + repeat("x", 900'000) + "[N]'" + kRest) < kMostTime);
+  CHECK(time_to_refuse("inputs." + repeat("x", 900'000) + " = 'f32[N]'" + kRest) < kMostTime);
 }
 
 TEST_CASE("random changes of a spec never crash") {
