@@ -196,6 +196,8 @@ private:
         return make_constant(kernel_, Type::boolean, e.op == Op::eq || e.op == Op::le || e.op == Op::ge, 0);
       if (const std::optional<int64_t> known = compares_constants(at))
         return make_constant(kernel_, Type::boolean, *known, 0);
+      if (const std::optional<bool> known = compares_unsigned_with_zero(e)) // compilers warn of this, too
+        return make_constant(kernel_, Type::boolean, *known ? 1 : 0, 0);
       if (e.op == Op::choose && mentions_present(e.args[0]))
         return hoist_optional(e, context, out);
       if (e.op == Op::fold)
@@ -234,6 +236,14 @@ private:
     static const std::set<Op> comparisons = {Op::lt, Op::le, Op::gt, Op::ge, Op::eq, Op::ne};
     return comparisons.count(e.op) != 0 && !is_floating(kernel_.expr(e.args[0]).type) &&
            same(kernel_, e.args[0], e.args[1]);
+  }
+
+  // Whether it is below, which it never is.
+  std::optional<bool> compares_unsigned_with_zero(const Expr &e) const {
+    const bool left = e.op == Op::lt || e.op == Op::ge, right = e.op == Op::gt || e.op == Op::le;
+    if ((!left && !right) || !is_unsigned(kernel_.expr(e.args[0]).type) || known_value(e.args[left ? 1 : 0]) != 0)
+      return std::nullopt;
+    return e.op == Op::ge || e.op == Op::le;
   }
 
   bool mentions_present(ExprId id) const {
