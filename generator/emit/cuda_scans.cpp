@@ -52,13 +52,15 @@ std::vector<std::pair<VarId, std::string>>
 CudaKernel::keep_between(const PlanNode &loop, int together, const std::string &position, std::string &declarations) {
   std::map<VarId, std::set<int>> pieces;
   std::set<VarId> scanned;
+  const auto kind_of = [&](VarId var) { return plan_.storage[var].kind; };
   int piece = 0;
   for (const PlanNode &node : loop.body) {
     const bool scan = node.kind == PlanNode::Kind::scan_step;
     for (const Access &a : accesses_of(plan_.kernel, node))
-      if (plan_.storage[a.var].kind == Storage::Kind::scalar && printer_.scopes.of(a.var).list == &loop.body)
+      if ((kind_of(a.var) == Storage::Kind::scalar || kind_of(a.var) == Storage::Kind::array) &&
+          printer_.scopes.of(a.var).list == &loop.body)
         pieces[a.var].insert(scan && together == 1 ? piece + 1 : piece); // its value stands behind the piece
-    if (scan && node.partner != kNone && plan_.storage[node.partner].kind == Storage::Kind::scalar)
+    if (scan && node.partner != kNone && kind_of(node.partner) == Storage::Kind::scalar)
       scanned.insert(node.partner);
     piece += scan ? 1 : 0;
   }
@@ -69,9 +71,11 @@ CudaKernel::keep_between(const PlanNode &loop, int together, const std::string &
       continue;
     const std::string name = printer_.name(var);
     kept.push_back({var, name});
-    const std::string zero = spelling().constant(type_row(plan_.kernel.vars[var].type).arithmetic, 0, 0);
-    declarations += printer_.storage_type(var) + " " + name +
-                    (together > 1 ? "[" + std::to_string(together) + "];\n" : " = " + zero + ";\n");
+    const bool array = kind_of(var) == Storage::Kind::array;
+    const std::string zero = array ? "{}" : spelling().constant(type_row(plan_.kernel.vars[var].type).arithmetic, 0, 0);
+    declarations +=
+        printer_.storage_type(var) + " " + name + (together > 1 ? "[" + std::to_string(together) + "]" : "") +
+        (array ? "[" + printer_.buffer_elements(var) + "]" : "") + (together > 1 ? "" : " = " + zero) + ";\n";
     printer_.mark_declared(var);
     if (together > 1)
       printer_.rename(var, name + "[" + position + "]");
