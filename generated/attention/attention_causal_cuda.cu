@@ -226,12 +226,12 @@ __global__ void __launch_bounds__(512)
     float l_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
-      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
       Pack<float, 4> p_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const Index r = r_first + (i < remaining ? i : remaining - 1);
-        p_pack[i] = expf(s__pack[i] - greatest);
+        p_pack[i] = expf(s_pack[i] - greatest);
         if (i < remaining && int64_t(r) <= int64_t(s_3)) {
           l_own += p_pack[i];
         }
@@ -316,12 +316,12 @@ __global__ void __launch_bounds__(512)
     float l_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
-      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
       Pack<float, 4> p_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const Index r = r_first + (i < remaining ? i : remaining - 1);
-        p_pack[i] = expf(s__pack[i] - greatest);
+        p_pack[i] = expf(s_pack[i] - greatest);
         if (i < remaining && int64_t(r) <= int64_t(s_3)) {
           l_own += p_pack[i];
         }
@@ -408,12 +408,12 @@ __global__ void __launch_bounds__(512)
     float l_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
-      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
       Pack<float, 4> p_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const Index r = r_first + (i < remaining ? i : remaining - 1);
-        p_pack[i] = expf(s__pack[i] - greatest);
+        p_pack[i] = expf(s_pack[i] - greatest);
         if (i < remaining && int64_t(r) <= int64_t(s_3)) {
           l_own += p_pack[i];
         }
@@ -500,12 +500,12 @@ __global__ void __launch_bounds__(512)
     float l_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
-      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
       Pack<float, 4> p_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const Index r = r_first + (i < remaining ? i : remaining - 1);
-        p_pack[i] = expf(s__pack[i] - greatest);
+        p_pack[i] = expf(s_pack[i] - greatest);
         if (i < remaining && int64_t(r) <= int64_t(s_3)) {
           l_own += p_pack[i];
         }

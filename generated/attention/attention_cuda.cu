@@ -229,11 +229,11 @@ __global__ void __launch_bounds__(512)
     float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
-      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
       Pack<float, 4> p_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        p_pack[i] = expf(s__pack[i] - greatest);
+        p_pack[i] = expf(s_pack[i] - greatest);
         if (i < remaining) {
           total2_own += p_pack[i];
         }
@@ -314,11 +314,11 @@ __global__ void __launch_bounds__(512)
     float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
-      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
       Pack<float, 4> p_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        p_pack[i] = expf(s__pack[i] - greatest);
+        p_pack[i] = expf(s_pack[i] - greatest);
         if (i < remaining) {
           total2_own += p_pack[i];
         }
@@ -400,11 +400,11 @@ __global__ void __launch_bounds__(512)
     float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
-      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
       Pack<float, 4> p_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        p_pack[i] = expf(s__pack[i] - greatest);
+        p_pack[i] = expf(s_pack[i] - greatest);
         if (i < remaining) {
           total2_own += p_pack[i];
         }
@@ -486,11 +486,11 @@ __global__ void __launch_bounds__(512)
     float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
-      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
       Pack<float, 4> p_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        p_pack[i] = expf(s__pack[i] - greatest);
+        p_pack[i] = expf(s_pack[i] - greatest);
         if (i < remaining) {
           total2_own += p_pack[i];
         }
@@ -572,11 +572,11 @@ __global__ void __launch_bounds__(512)
     float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
-      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
       Pack<float, 4> p_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        p_pack[i] = expf(s__pack[i] - greatest);
+        p_pack[i] = expf(s_pack[i] - greatest);
         if (i < remaining) {
           total2_own += p_pack[i];
         }
@@ -658,11 +658,11 @@ __global__ void __launch_bounds__(512)
     float total2_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
-      const auto s__pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
       Pack<float, 4> p_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        p_pack[i] = expf(s__pack[i] - greatest);
+        p_pack[i] = expf(s_pack[i] - greatest);
         if (i < remaining) {
           total2_own += p_pack[i];
         }

@@ -951,8 +951,8 @@ void logsumexp_f32_short(const float* x, float* y, int64_t M, int64_t N) {
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t m__first = 0; m__first < M; m__first += 256) {
-      for_lanes<kLanes32>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
         Lanes<float, kLanes32> m = -INFINITY;
         for (int64_t n = 0; n < N; ++n) {
           m = maximum(m, load_every(&x[m_ * N + n], N, active));
@@ -1033,7 +1033,7 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m__ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
+      const int64_t m_ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
       float m = -INFINITY;
       float total = 0.0f;
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
@@ -1050,7 +1050,7 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
         m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m__ahead * N + n]);
+          prefetch(&x[m_ahead * N + n]);
           total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1066,8 +1066,8 @@ void logsumexp_f64_short(const double* x, double* y, int64_t M, int64_t N) {
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t m__first = 0; m__first < M; m__first += 256) {
-      for_lanes<kLanes64>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
         Lanes<double, kLanes64> m = -double(INFINITY);
         for (int64_t n = 0; n < N; ++n) {
           m = maximum(m, load_every(&x[m_ * N + n], N, active));
@@ -1148,7 +1148,7 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* works
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m__ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
+      const int64_t m_ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
       double m = -double(INFINITY);
       double total = 0.0;
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
@@ -1165,7 +1165,7 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* works
         m = m_now;
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m__ahead * N + n]);
+          prefetch(&x[m_ahead * N + n]);
           total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1181,8 +1181,8 @@ void logsumexp_bf16_short(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) 
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t m__first = 0; m__first < M; m__first += 256) {
-      for_lanes<kLanes32>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
         Lanes<float, kLanes32> m = -INFINITY;
         for (int64_t n = 0; n < N; ++n) {
           m = maximum(m, from_bf16(load_every(&x[m_ * N + n], N, active)));
@@ -1264,7 +1264,7 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* 
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
+      const int64_t m_ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
       float m = -INFINITY;
       float total = 0.0f;
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
@@ -1282,7 +1282,7 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* 
         m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m__ahead * N + n]);
+          prefetch(&x[m_ahead * N + n]);
           total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1298,8 +1298,8 @@ void logsumexp_f16_short(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t m__first = 0; m__first < M; m__first += 256) {
-      for_lanes<kLanes32>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
         Lanes<float, kLanes32> m = -INFINITY;
         for (int64_t n = 0; n < N; ++n) {
           m = maximum(m, from_f16(load_every(&x[m_ * N + n], N, active)));
@@ -1381,7 +1381,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* w
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
+      const int64_t m_ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
       float m = -INFINITY;
       float total = 0.0f;
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
@@ -1398,7 +1398,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* w
         m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m__ahead * N + n]);
+          prefetch(&x[m_ahead * N + n]);
           total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });

@@ -582,8 +582,8 @@ void mean_variance_f32_f32_short(const float* x, float* row_mean, float* row_var
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t m__first = 0; m__first < M; m__first += 256) {
-      for_lanes<kLanes32>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
         Lanes<float, kLanes32> total = 0.0f;
         for (int64_t n = 0; n < N; ++n) {
           total += load_every(&x[m_ * N + n], N, active);
@@ -684,7 +684,7 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m__ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
+      const int64_t m_ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
       float total = 0.0f;
       float seen = 0.0f;
       float total2 = 0.0f;
@@ -700,7 +700,7 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m__ahead * N + n]);
+          prefetch(&x[m_ahead * N + n]);
           const auto d = load(&x[m_ * N + n], active) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
@@ -726,8 +726,8 @@ void mean_variance_f64_f64_short(const double* x, double* row_mean, double* row_
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t m__first = 0; m__first < M; m__first += 256) {
-      for_lanes<kLanes64>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
         Lanes<double, kLanes64> total = 0.0;
         for (int64_t n = 0; n < N; ++n) {
           total += load_every(&x[m_ * N + n], N, active);
@@ -828,7 +828,7 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m__ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
+      const int64_t m_ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
       double total = 0.0;
       double seen = 0.0;
       double total2 = 0.0;
@@ -844,7 +844,7 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
         const double mean = total_part / here;
         Sum<double, kLanes64> total2_lanes = 0.0;
         for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m__ahead * N + n]);
+          prefetch(&x[m_ahead * N + n]);
           const auto d = load(&x[m_ * N + n], active) - mean;
           total2_lanes += keep(active, d * d, 0.0);
         });
@@ -870,8 +870,8 @@ void mean_variance_bf16_f32_short(const uint16_t* x, float* row_mean, float* row
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t m__first = 0; m__first < M; m__first += 256) {
-      for_lanes<kLanes32>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
         Lanes<float, kLanes32> total = 0.0f;
         for (int64_t n = 0; n < N; ++n) {
           total += from_bf16(load_every(&x[m_ * N + n], N, active));
@@ -972,7 +972,7 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
+      const int64_t m_ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
       float total = 0.0f;
       float seen = 0.0f;
       float total2 = 0.0f;
@@ -988,7 +988,7 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m__ahead * N + n]);
+          prefetch(&x[m_ahead * N + n]);
           const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
@@ -1014,8 +1014,8 @@ void mean_variance_f16_f32_short(const uint16_t* x, float* row_mean, float* row_
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
-    for (int64_t m__first = 0; m__first < M; m__first += 256) {
-      for_lanes<kLanes32>(m__first, smaller(m__first + 256, M), [=](int64_t m_, auto active) {
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
         Lanes<float, kLanes32> total = 0.0f;
         for (int64_t n = 0; n < N; ++n) {
           total += from_f16(load_every(&x[m_ * N + n], N, active));
@@ -1116,7 +1116,7 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m__ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
+      const int64_t m_ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
       float total = 0.0f;
       float seen = 0.0f;
       float total2 = 0.0f;
@@ -1132,7 +1132,7 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m__ahead * N + n]);
+          prefetch(&x[m_ahead * N + n]);
           const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });

@@ -131,7 +131,11 @@ Names::Names() {
   taken_.insert(cuda_functions().begin(), cuda_functions().end());
 }
 
-// Those that end with an underscore get none before the number: two together are the compiler's.
+std::string joined(const std::string &base, const std::string &suffix) {
+  return base + (base.ends_with('_') && suffix.starts_with('_') ? suffix.substr(1) : suffix);
+}
+
+// Those that end with an underscore get none before the number.
 std::string numbered(const std::string &wish, int n) {
   const bool reserved = is_macro(wish) || is_called(wish) ||
                         std::find(std::begin(kReserved), std::end(kReserved), wish) != std::end(kReserved);
@@ -144,7 +148,7 @@ std::string numbered(const std::string &wish, int n) {
 }
 
 std::string Names::claim(const std::string &base, const std::string &suffix) {
-  const std::string wish = base + suffix;
+  const std::string wish = joined(base, suffix);
   int &n = next_.try_emplace(wish, is_macro(wish) ? 2 : 1).first->second;
   while (!taken_.insert(numbered(wish, n)).second)
     ++n;

@@ -37,6 +37,9 @@ private:
   std::map<std::string, int> next_; // the number that the next one of a wish may have
 };
 
+// `x_` and `_end` are `x_end`: two underscores together are the compiler's.
+std::string joined(const std::string &base, const std::string &suffix);
+
 // The n-th name for a wish: total, total2; the second of words of the language, of letters and of what ends with a
 // number gets an underscore.
 std::string numbered(const std::string &wish, int n);

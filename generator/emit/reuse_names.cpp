@@ -134,7 +134,7 @@ public:
     std::vector<const Names::Claim *> others;
     std::set<std::string> numbers; // names that have some, and those that go with them
     for (const Names::Claim &claim : names.claims()) {
-      const bool changes = claim.name != claim.base + claim.suffix || numbers.count(claim.base) != 0;
+      const bool changes = claim.name != joined(claim.base, claim.suffix) || numbers.count(claim.base) != 0;
       if (changes)
         numbers.insert(claim.name), others.push_back(&claim);
       else
@@ -160,7 +160,7 @@ public:
 private:
   std::string name_for(const Names::Claim &claim) const {
     const auto base = now_.find(claim.base);
-    const std::string wish = (base == now_.end() ? claim.base : base->second) + claim.suffix;
+    const std::string wish = joined(base == now_.end() ? claim.base : base->second, claim.suffix);
     for (int n = 1;; ++n)
       if (const std::string name = numbered(wish, n); is_free(name, blocks_.around(claim.name)))
         return name;

@@ -64,7 +64,8 @@ TEST_CASE("names step aside for keywords and for each other") {
   CHECK(names.claim("total") == "total2");
   CHECK(names.claim("total") == "total3");
   CHECK(names.claim("int") == "int_");
-  CHECK(names.claim("typeof") == "typeof_"); // a word of the GNU dialect
+  CHECK(names.claim("typeof") == "typeof_");   // a word of the GNU dialect
+  CHECK(names.claim("k_", "_end") == "k_end"); // `k__end` would be the compiler's
 }
 
 namespace {
