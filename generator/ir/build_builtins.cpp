@@ -121,7 +121,29 @@ ExprId Lowering::scalar_op(Op op, const body::Expr &e) {
   for (ExprId &arg : args)
     arg = as(arg, common);
   Type result = rule == Result::boolean ? Type::boolean : rule == Result::integer ? Type::i32 : common;
+  if (op == Op::pow)
+    if (ExprId power = small_power(args[0], args[1], e.place); power != kNone)
+      return power;
   return make(op, result, args, e.place);
+}
+
+// With a small whole exponent that is written out: what compilers make of it too, on numbers, though not on vectors.
+ExprId Lowering::small_power(ExprId base, ExprId exponent, const Place &place) {
+  const double power = is_constant(exponent) ? kernel_.exprs[exponent].number : 0;
+  if (power == -1)
+    return make(Op::div, type(base), {number(type(base), 1, false, place), base}, place);
+  if (power == 1)
+    return base;
+  if (power != 2 && power != 3)
+    return kNone;
+  std::vector<ExprId> factors(static_cast<size_t>(power), base);
+  if (!is_plain(base)) { // it is computed once
+    const VarId own = fresh("base", type(base), place);
+    emit_assign(own, base, place);
+    for (ExprId &factor : factors)
+      factor = node(Op::read, kernel_.vars[own].type, place, own);
+  }
+  return product(factors, place);
 }
 
 // Left to right, each product in the type that C++ gives it.

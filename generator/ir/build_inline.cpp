@@ -135,6 +135,11 @@ ExprId Lowering::call(const body::Expr &e) {
   return as(out, e.type);
 }
 
+bool Lowering::is_plain(ExprId id) const {
+  const Expr &e = kernel_.exprs[id];
+  return e.op == Op::constant || e.op == Op::scalar || (e.op == Op::read && e.coords.empty());
+}
+
 void Lowering::bind(const body::Expr &e, Frame &frame) {
   const body::Function &f = *frame.function;
   for (int i = 0; i < f.parameters; ++i) {
@@ -144,9 +149,7 @@ void Lowering::bind(const body::Expr &e, Frame &frame) {
       continue;
     }
     ExprId argument = value(e.args[i], parameter.type);
-    Op op = kernel_.exprs[argument].op;
-    bool plain = op == Op::constant || op == Op::scalar || (op == Op::read && kernel_.exprs[argument].coords.empty());
-    if (plain && !is_assigned(f, i) && !is_read_elsewhere(f, i)) {
+    if (is_plain(argument) && !is_assigned(f, i) && !is_read_elsewhere(f, i)) {
       frame.values[i] = argument;
       continue;
     }

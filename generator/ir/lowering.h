@@ -59,6 +59,7 @@ private:
   // Inlining (build_inline.cpp).
   ExprId call(const body::Expr &e);
   void bind(const body::Expr &e, Frame &frame);
+  bool is_plain(ExprId id) const; // a value that has a name, or a number
   void give(const body::Stmt &s);
   bool early_return(const Block &block, size_t at);
   VarId local(int index);
@@ -87,6 +88,7 @@ private:
   ExprId scalar_op(Op op, const body::Expr &e);
   ExprId fold(Monoid monoid, const body::Expr &e);
   ExprId scan(const body::Expr &e);
+  ExprId small_power(ExprId base, ExprId exponent, const Place &place);
   ExprId product(const std::vector<ExprId> &factors, const Place &place);
   ExprId at(Op op, const body::Expr &e);
   ExprId query(const body::Expr &e);
