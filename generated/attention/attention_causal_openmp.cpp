@@ -111,8 +111,6 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
-constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
-
 constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
@@ -332,11 +330,27 @@ inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...
   return numbers;
 }
 
-// first, first + 1, ...
-template <int N>
-inline Lanes<int64_t, N> positions(int64_t first) {
-  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
-}
+// first, first + kStep, ... to be compared with one number: no vector of them is made, only of what lies
+// between.
+template <int N, int kStep = 1>
+struct Positions {
+  static constexpr int kReach = N * (kStep < 0 ? -kStep : kStep);
+  using Int = std::conditional_t<kReach == N, typename Mask<N>::Int, int32_t>;
+  int64_t first;
+
+  static Lanes<Int, N> steps() {
+    return lane_numbers<Int>(std::make_index_sequence<N>{}) * Lanes<Int, N>(Int(kStep));
+  }
+  Lanes<Int, N> until(int64_t other) const {
+    return Int(other < first - kReach ? -kReach : other > first + kReach ? kReach : other - first);
+  }
+  friend Mask<N> operator<(Positions a, int64_t b) { return steps() < a.until(b); }
+  friend Mask<N> operator<=(Positions a, int64_t b) { return steps() <= a.until(b); }
+  friend Mask<N> operator>(Positions a, int64_t b) { return steps() > a.until(b); }
+  friend Mask<N> operator>=(Positions a, int64_t b) { return steps() >= a.until(b); }
+  friend Mask<N> operator==(Positions a, int64_t b) { return steps() == a.until(b); }
+  friend Mask<N> operator!=(Positions a, int64_t b) { return steps() != a.until(b); }
+};
 
 // The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
 // that was written to memory in parts would have to be waited for.
@@ -730,10 +744,10 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
         }
         float l = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes64> l_lanes = 0.0f;
-          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
+          Sum<float, kLanes32> l_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            const auto chosen = active && Positions<kLanes32>{r} <= s_3;
             l_lanes += keep(chosen, load(&p[r], active), 0.0f);
           });
           l += across(l_lanes, [](auto one, auto other) { return one + other; });
@@ -804,10 +818,10 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
         }
         float l = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes64> l_lanes = 0.0f;
-          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
+          Sum<float, kLanes32> l_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            const auto chosen = active && Positions<kLanes32>{r} <= s_3;
             l_lanes += keep(chosen, load(&p[r], active), 0.0f);
           });
           l += across(l_lanes, [](auto one, auto other) { return one + other; });
@@ -880,10 +894,10 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         }
         float l = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes64> l_lanes = 0.0f;
-          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
+          Sum<float, kLanes32> l_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            const auto chosen = active && Positions<kLanes32>{r} <= s_3;
             l_lanes += keep(chosen, load(&p[r], active), 0.0f);
           });
           l += across(l_lanes, [](auto one, auto other) { return one + other; });
@@ -956,10 +970,10 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
         }
         float l = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes64> l_lanes = 0.0f;
-          for_lanes<kLanes64>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
+          Sum<float, kLanes32> l_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
             store(&p[r], active, exp(load(&s_[r], active) - greatest));
-            const auto chosen = active && positions<kLanes64>(r) <= s_3;
+            const auto chosen = active && Positions<kLanes32>{r} <= s_3;
             l_lanes += keep(chosen, load(&p[r], active), 0.0f);
           });
           l += across(l_lanes, [](auto one, auto other) { return one + other; });

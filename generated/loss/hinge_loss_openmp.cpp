@@ -124,6 +124,8 @@ constexpr int kVectorBytes = 16;
 
 constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
 
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
+
 template <class T, int N>
 struct VectorOf {
   typedef T type __attribute__((vector_size(sizeof(T) * N)));
@@ -297,11 +299,27 @@ inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...
   return numbers;
 }
 
-// first, first + 1, ...
-template <int N>
-inline Lanes<int64_t, N> positions(int64_t first) {
-  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
-}
+// first, first + kStep, ... to be compared with one number: no vector of them is made, only of what lies
+// between.
+template <int N, int kStep = 1>
+struct Positions {
+  static constexpr int kReach = N * (kStep < 0 ? -kStep : kStep);
+  using Int = std::conditional_t<kReach == N, typename Mask<N>::Int, int32_t>;
+  int64_t first;
+
+  static Lanes<Int, N> steps() {
+    return lane_numbers<Int>(std::make_index_sequence<N>{}) * Lanes<Int, N>(Int(kStep));
+  }
+  Lanes<Int, N> until(int64_t other) const {
+    return Int(other < first - kReach ? -kReach : other > first + kReach ? kReach : other - first);
+  }
+  friend Mask<N> operator<(Positions a, int64_t b) { return steps() < a.until(b); }
+  friend Mask<N> operator<=(Positions a, int64_t b) { return steps() <= a.until(b); }
+  friend Mask<N> operator>(Positions a, int64_t b) { return steps() > a.until(b); }
+  friend Mask<N> operator>=(Positions a, int64_t b) { return steps() >= a.until(b); }
+  friend Mask<N> operator==(Positions a, int64_t b) { return steps() == a.until(b); }
+  friend Mask<N> operator!=(Positions a, int64_t b) { return steps() != a.until(b); }
+};
 
 // The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
 // that was written to memory in parts would have to be waited for.
@@ -541,9 +559,9 @@ void hinge_loss_f32_f32(const float* score, const int32_t* target, float* loss, 
       const float own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f;
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Sum<float, kLanes64> total_lanes = 0.0f;
-        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
+        Sum<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
+          const auto chosen = active && Positions<kLanes32>{v} != int64_t(target[b]);
           total_lanes += keep(chosen, maximum(1.0f + load(&score[b * V + v], active) - own, 0.0f), 0.0f);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -589,7 +607,7 @@ void hinge_loss_f64_f64(const double* score, const int32_t* target, double* loss
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Sum<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
+          const auto chosen = active && Positions<kLanes64>{v} != int64_t(target[b]);
           total_lanes += keep(chosen, maximum(1.0 + load(&score[b * V + v], active) - own, 0.0), 0.0);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -633,9 +651,9 @@ void hinge_loss_bf16_f32(const uint16_t* score, const int32_t* target, float* lo
       const float own = inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f;
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Sum<float, kLanes64> total_lanes = 0.0f;
-        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
+        Sum<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
+          const auto chosen = active && Positions<kLanes32>{v} != int64_t(target[b]);
           total_lanes +=
               keep(chosen, maximum(1.0f + from_bf16(load(&score[b * V + v], active)) - own, 0.0f), 0.0f);
         });
@@ -680,9 +698,9 @@ void hinge_loss_f16_f32(const uint16_t* score, const int32_t* target, float* los
       const float own = inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f;
       float total = 0.0f;
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Sum<float, kLanes64> total_lanes = 0.0f;
-        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && positions<kLanes64>(v) != int64_t(target[b]);
+        Sum<float, kLanes32> total_lanes = 0.0f;
+        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
+          const auto chosen = active && Positions<kLanes32>{v} != int64_t(target[b]);
           total_lanes +=
               keep(chosen, maximum(1.0f + from_f16(load(&score[b * V + v], active)) - own, 0.0f), 0.0f);
         });

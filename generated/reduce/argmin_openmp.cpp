@@ -252,14 +252,15 @@ inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...
   return numbers;
 }
 
-// The same as numbers of another type.
-template <class T, int N>
+// first, first + kStep, ... as numbers of another type.
+template <class T, int N, int kStep = 1>
 inline Lanes<T, N> positions_as(int64_t first) {
-  Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{});
+  Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{}) * Lanes<T, N>(T(kStep));
   if constexpr (std::is_floating_point_v<T>) {
     constexpr int64_t kWhole = int64_t(1) << std::numeric_limits<T>::digits;  // up to here the sum is exact
-    if (first < -kWhole || first > kWhole - N) {
-      for (int lane = 0; lane < N; ++lane) numbers.v[lane] = T(first + lane);
+    constexpr int64_t kReach = N * (kStep < 0 ? -kStep : kStep);
+    if (first < kReach - kWhole || first > kWhole - kReach) {
+      for (int lane = 0; lane < N; ++lane) numbers.v[lane] = T(first + lane * kStep);
       return numbers;
     }
   }

@@ -84,8 +84,12 @@ private:
   Code expression(ExprId id);
   Code read(const Expr &e, ExprId id);
   Code element(const Expr &e, ExprId id);
-  bool divides_by_number(const Expr &e) const;
   Code operation(const Expr &e, ExprId id);
+  Code vector_operation(Op op, Type type, const std::vector<Code> &args, bool loose = false);
+  Code positions_as(ExprId first, Type type, int64_t step);
+  Code small_number(ExprId id);
+  std::optional<Code> number_as(ExprId id, Type to);
+  std::optional<Code> compared(const Expr &e);
   Code cast(const Code &value, Type from, Type to);
   Code choose(const Expr &e, ExprId id);
   Code logical(const Expr &e, ExprId id);

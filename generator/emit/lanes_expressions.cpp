@@ -114,13 +114,10 @@ Code LanePrinter::expression(ExprId id) {
     Code at = printer_.expression(id);
     return {helper("positions") + "<" + kLaneCount + ">(" + at.text + ")"};
   }
-  case Op::cast: {
-    const Type from = kernel_.expr(e.args[0]).type;
-    if (kernel_.expr(e.args[0]).op == Op::index && e.type != Type::boolean)
-      return {helper("positions_as") + "<" + Spelling::arithmetic(e.type) + ", " + kLaneCount + ">(" +
-              printer_.expression(e.args[0]).text + ")"};
-    return cast(expression(e.args[0]), from, e.type);
-  }
+  case Op::cast:
+    if (const std::optional<Code> code = number_as(e.args[0], e.type))
+      return *code;
+    return cast(expression(e.args[0]), kernel_.expr(e.args[0]).type, e.type);
   case Op::round_like:
     return {helper(e.element == Type::bf16 ? "from_bf16" : "from_f16") + "(" +
             stored(expression(e.args[0]), e.type, e.element) + ")"};
@@ -131,6 +128,15 @@ Code LanePrinter::expression(ExprId id) {
     return logical(e, id);
   case Op::inside:
     return inside(e, id);
+  case Op::lt:
+  case Op::le:
+  case Op::gt:
+  case Op::ge:
+  case Op::eq:
+  case Op::ne:
+    if (const std::optional<Code> code = compared(e))
+      return *code;
+    return operation(e, id);
   default:
     return operation(e, id);
   }
@@ -423,16 +429,11 @@ Code LanePrinter::logical(const Expr &e, ExprId id) {
   return within([&] { return Spelling::logical(e.op, expression(e.args[0]), expression(e.args[1])); });
 }
 
-// By one that needs no test for 0 and -1.
-bool LanePrinter::divides_by_number(const Expr &e) const {
-  const Expr &by = kernel_.expr(e.args[1]);
-  return by.op == Op::constant && by.integer > 0;
-}
-
 Code LanePrinter::operation(const Expr &e, ExprId id) {
   const std::string form = vector_form(e.op);
   const Type type = e.args.empty() ? e.type : kernel_.expr(e.args[0]).type;
-  const bool integer_division = (e.op == Op::div || e.op == Op::rem) && !is_floating(type) && !divides_by_number(e);
+  const bool integer_division =
+      (e.op == Op::div || e.op == Op::rem) && !is_floating(type) && !divides_by_number(kernel_, e);
   const bool real_of_integer = form != "operator" && !is_floating(type) && is_floating(e.type);
   if (form.empty() || integer_division || real_of_integer || !is_scalar_op(e.op))
     return gather(id);
@@ -442,23 +443,28 @@ Code LanePrinter::operation(const Expr &e, ExprId id) {
     return within([&]() -> Code {
       return {helper("quotient") + "(" + expression(e.args[0]).text + ", " + expression(e.args[1]).text + ")"};
     });
+  const bool extreme = e.op == Op::min || e.op == Op::max, in_place = form == "operator" || extreme;
+  std::vector<Code> args;
+  for (ExprId arg : e.args)
+    args.push_back(
+        within([&]() -> Code { return varies(arg) || in_place ? expression(arg) : Code{widened(arg, type)}; }));
+  const bool loose = extreme && e.nan_shows && varies(e.args[0]) && varies(e.args[1]);
+  return vector_operation(e.op, e.type, args, loose);
+}
+
+// `loose`: which extreme a NaN gives does not matter.
+Code LanePrinter::vector_operation(Op op, Type type, const std::vector<Code> &args, bool loose) {
+  const std::string form = vector_form(op);
   if (form == "operator") {
-    if (e.op == Op::rem)
+    if (op == Op::rem)
       helper("lanes_remainder");
-    std::vector<Code> args;
-    for (ExprId arg : e.args)
-      args.push_back(within([&] { return expression(arg); }));
-    return printer_.spelling.infix(e.op, args);
+    return printer_.spelling.infix(op, args);
   }
-  const bool extreme = e.op == Op::min || e.op == Op::max;
-  const char *width = !is_maths(e.op) ? "" : e.type == Type::f64 ? "_f64" : "_f32";
-  helper(extreme ? "extremes" : "lanes_" + form + width);
-  const bool loose = e.nan_shows && varies(e.args[0]) && varies(e.args[1]);
-  std::string text = (!loose ? form : e.op == Op::min ? "lesser" : "greater") + "(";
-  for (size_t i = 0; i < e.args.size(); ++i)
-    text += (i > 0 ? ", " : "") + within([&] {
-              return varies(e.args[i]) || extreme ? expression(e.args[i]).text : widened(e.args[i], type);
-            });
+  const char *width = !is_maths(op) ? "" : type == Type::f64 ? "_f64" : "_f32";
+  helper(op == Op::min || op == Op::max ? "extremes" : "lanes_" + form + width);
+  std::string text = (!loose ? form : op == Op::min ? "lesser" : "greater") + "(";
+  for (size_t i = 0; i < args.size(); ++i)
+    text += (i > 0 ? ", " : "") + args[i].text;
   return {text + ")"};
 }
 

@@ -28,8 +28,8 @@ const std::set<std::string> kHelpers = {
     "thread_number", "to_bf16", "to_f16", "turn_tile", "wrapping_absolute", "wrapping_add", "wrapping_multiply",
     "wrapping_negate", "wrapping_subtract", "write_around",
     // Types and numbers.
-    "AllLanes", "FirstLanes", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32", "kLanes64", "kLanes8",
-    "kVectorBytes", "Lanes", "LanesOf", "Mask", "Scaled", "Steps", "Strided", "VectorOf"};
+    "AllLanes", "Distances", "FirstLanes", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32", "kLanes64", "kLanes8",
+    "kVectorBytes", "Lanes", "LanesOf", "Mask", "Positions", "Scaled", "Steps", "Strided", "VectorOf"};
 
 // Keywords of C++ and CUDA, and macros of the headers that emitted files include.
 constexpr const char *kReserved[] = {

@@ -96,6 +96,13 @@ int cost(Op op) {
 }
 } // namespace
 
+bool divides_by_number(const Kernel &kernel, const Expr &e) {
+  if ((e.op != Op::div && e.op != Op::rem) || is_floating(e.type))
+    return false;
+  const Expr &by = kernel.expr(e.args[1]);
+  return by.op == Op::constant && by.integer > 0;
+}
+
 bool is_light(const Kernel &kernel, ExprId id) {
   int operations = 0, reads = 0;
   walk(kernel, id, [&](ExprId at) {

@@ -26,6 +26,9 @@ bool reads(const Kernel &kernel, ExprId id, VarId var);
 // Are they the same tree, so that they have one value in one statement?
 bool same(const Kernel &kernel, ExprId a, ExprId b);
 
+// Is it a quotient or remainder of whole numbers by a number that needs no test for 0 and -1?
+bool divides_by_number(const Kernel &kernel, const Expr &e);
+
 // Is it as quickly computed again as kept?
 bool is_light(const Kernel &kernel, ExprId id);
 

@@ -11,7 +11,7 @@ namespace {
 
 // The machine that costs are counted for: lanes a vector, iterations where the extent is not known, instructions.
 constexpr double kLanes = 8, kUnknownTrips = 256, kCallCost = 20, kGatherCost = 1.5, kStoreCost = 1.5, kLoopCost = 2,
-                 kAcrossCost = 10, kVectorCalls = 2, kFarCost = 4, kNearestCost = 3;
+                 kAcrossCost = 10, kVectorCalls = 2, kFarCost = 4, kNearestCost = 3, kDivisionCost = 4;
 constexpr int64_t kNearStride = 16; // elements; and rounds of a loop that is no walk
 
 bool is_costly(Op op) {
@@ -124,9 +124,12 @@ std::optional<int64_t> LaneAnalysis::coefficient(ExprId id, AxisId lane) const {
     return std::nullopt;
   if (e.op == Op::index)
     return e.axis == lane ? 1 : 0;
-  if (e.op != Op::add && e.op != Op::sub && e.op != Op::mul)
+  if (e.op != Op::add && e.op != Op::sub && e.op != Op::mul && e.op != Op::neg)
     return std::nullopt;
-  const std::optional<int64_t> a = coefficient(e.args[0], lane), b = coefficient(e.args[1], lane);
+  const std::optional<int64_t> a = coefficient(e.args[0], lane);
+  if (e.op == Op::neg)
+    return a ? std::optional(-*a) : a;
+  const std::optional<int64_t> b = coefficient(e.args[1], lane);
   if (!a || !b)
     return std::nullopt;
   if (e.op == Op::add)
@@ -518,7 +521,7 @@ double LaneAnalysis::expression_cost(ExprId id, AxisId lane, bool walks) const {
       total += lanes;
     } else if (is_scalar_op(e.op)) {
       const double calls = is_floating(e.type) && lanes > 1 ? kVectorCalls : lanes;
-      total += is_costly(e.op) ? kCallCost * calls : 1;
+      total += divides_by_number(kernel_, e) ? kDivisionCost : is_costly(e.op) ? kCallCost * calls : 1;
     }
     return true;
   });

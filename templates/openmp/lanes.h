@@ -250,15 +250,50 @@ template <int N> inline Lanes<int64_t, N> positions(int64_t first) {
   return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
 }
 //@ positions_as: lane_numbers
-// The same as numbers of another type.
-template <class T, int N> inline Lanes<T, N> positions_as(int64_t first) {
-  Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{});
+// first, first + kStep, ... as numbers of another type.
+template <class T, int N, int kStep = 1> inline Lanes<T, N> positions_as(int64_t first) {
+  Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{}) * Lanes<T, N>(T(kStep));
   if constexpr (std::is_floating_point_v<T>) {
     constexpr int64_t kWhole = int64_t(1) << std::numeric_limits<T>::digits;  // up to here the sum is exact
-    if (first < -kWhole || first > kWhole - N) {
-      for (int lane = 0; lane < N; ++lane) numbers.v[lane] = T(first + lane);
+    constexpr int64_t kReach = N * (kStep < 0 ? -kStep : kStep);
+    if (first < kReach - kWhole || first > kWhole - kReach) {
+      for (int lane = 0; lane < N; ++lane) numbers.v[lane] = T(first + lane * kStep);
       return numbers;
     }
   }
   return numbers + T(first);
+}
+//@ Positions: lane_numbers
+// first, first + kStep, ... to be compared with one number: no vector of them is made, only of what lies between.
+template <int N, int kStep = 1> struct Positions {
+  static constexpr int kReach = N * (kStep < 0 ? -kStep : kStep);
+  using Int = std::conditional_t<kReach == N, typename Mask<N>::Int, int32_t>;
+  int64_t first;
+
+  static Lanes<Int, N> steps() { return lane_numbers<Int>(std::make_index_sequence<N>{}) * Lanes<Int, N>(Int(kStep)); }
+  Lanes<Int, N> until(int64_t other) const {
+    return Int(other < first - kReach ? -kReach : other > first + kReach ? kReach : other - first);
+  }
+  friend Mask<N> operator<(Positions a, int64_t b) { return steps() < a.until(b); }
+  friend Mask<N> operator<=(Positions a, int64_t b) { return steps() <= a.until(b); }
+  friend Mask<N> operator>(Positions a, int64_t b) { return steps() > a.until(b); }
+  friend Mask<N> operator>=(Positions a, int64_t b) { return steps() >= a.until(b); }
+  friend Mask<N> operator==(Positions a, int64_t b) { return steps() == a.until(b); }
+  friend Mask<N> operator!=(Positions a, int64_t b) { return steps() != a.until(b); }
+};
+//@ Distances: Positions
+// How far positions lie from 0, to be compared in the same way.
+template <int N, int kStep> struct Distances {
+  Positions<N, kStep> at;
+
+  Positions<N, -kStep> turned() const { return {-at.first}; }
+  friend Mask<N> operator<(Distances a, int64_t b) { return a.at < b && a.turned() < b; }
+  friend Mask<N> operator<=(Distances a, int64_t b) { return a.at <= b && a.turned() <= b; }
+  friend Mask<N> operator>(Distances a, int64_t b) { return !(a <= b); }
+  friend Mask<N> operator>=(Distances a, int64_t b) { return !(a < b); }
+  friend Mask<N> operator==(Distances a, int64_t b) { return a <= b && a >= b; }
+  friend Mask<N> operator!=(Distances a, int64_t b) { return !(a == b); }
+};
+template <int N, int kStep> inline Distances<N, kStep> absolute(Positions<N, kStep> positions) {
+  return {positions};
 }

@@ -116,24 +116,6 @@ body = 's = sum(x, M);'
   CHECK(has(text, "store_around(&s[n], active, total, around_caches);"));
 }
 
-TEST_CASE("positions and counts are narrow within a block, so that they take no more lanes than what they belong to") {
-  const std::string text = openmp_text(R"(
-kernel = "narrow"
-inputs.x = "f32[M, N]"
-outputs.place = "i64[M]"
-outputs.count = "i64[M]"
-body = '''
-place = argmax(x, N);
-count = sum(x > 0, N);
-'''
-)");
-  CHECK(has(text, "for (int64_t n_block = 0; n_block < N; n_block += 65536) { "
-                  "Best<float, int32_t, kLanes32, true> best_lanes;"));
-  CHECK(has(text, "best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes32>(n - n_block));"));
-  CHECK(has(text, "fold_best(best_lanes, n_block, where, best, above<float>);"));
-  CHECK(has(text, "total_lanes += keep(active, convert<int32_t>(x_ > 0.0f), 0);"));
-}
-
 TEST_CASE("scans go along the lanes, up or down; products of floats and recurrences by functions that know the range") {
   const auto of = [](const std::string &scan) {
     return openmp_text("kernel = \"scans\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\nbody = 'y = " + scan +

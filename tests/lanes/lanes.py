@@ -1,4 +1,6 @@
-"""Emitted code loads and stores just the lanes that take part, with each compiler and on each machine that runs here."""
+"""Compiles and runs a program of templates with each compiler and for each machine that runs here.
+
+usage: lanes.py PROGRAM.cpp"""
 import pathlib
 import subprocess
 import sys
@@ -17,7 +19,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, command in builds.all_builds():
             program = pathlib.Path(folder) / name
-            source = ROOT / "tests/lanes/first_lanes.cpp"
+            source = ROOT / "tests/lanes" / sys.argv[1]
             made = subprocess.run([*command, *FLAGS, "-I", ROOT / "templates", source, "-o", program],
                                   capture_output=True, text=True)
             done = subprocess.run([program], capture_output=True, text=True) if made.returncode == 0 else made
