@@ -81,19 +81,7 @@ inline auto resized(V from) {
   constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
   using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
   using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
-#if defined(__AVX2__) && !defined(__clang__)
-  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 8)
-    return (typename VectorOf<To, 8>::type)__builtin_ia32_pmovzxwd256(
-        (typename VectorOf<int16_t, 8>::type)from);
-  else
-#endif
-#if defined(__AVX512F__) && !defined(__clang__)
-      if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 16)
-    return (typename VectorOf<To, 16>::type)__builtin_ia32_pmovzxwd512_mask(
-        (typename VectorOf<int16_t, 16>::type)from, typename VectorOf<int32_t, 16>::type{}, -1);
-  else
-#endif
-      if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
+  if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
     return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
   else
     return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);

@@ -72,19 +72,7 @@ inline auto resized(V from) {
   constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
   using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
   using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
-#if defined(__AVX2__) && !defined(__clang__)
-  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 8)
-    return (typename VectorOf<To, 8>::type)__builtin_ia32_pmovzxwd256(
-        (typename VectorOf<int16_t, 8>::type)from);
-  else
-#endif
-#if defined(__AVX512F__) && !defined(__clang__)
-      if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 16)
-    return (typename VectorOf<To, 16>::type)__builtin_ia32_pmovzxwd512_mask(
-        (typename VectorOf<int16_t, 16>::type)from, typename VectorOf<int32_t, 16>::type{}, -1);
-  else
-#endif
-      if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
+  if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
     return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
   else
     return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
@@ -355,19 +343,53 @@ inline void finish_stores() {
 #endif
 }
 
-// Numbers of another type; of a mask: 1 or 0.
-template <class To, class From, int N>
-inline Lanes<To, N> convert(Lanes<From, N> from) {
-  if constexpr (std::is_integral_v<From> && std::is_integral_v<To>)
-    return resized<To>(from.v);
-  else if constexpr (sizeof(From) < 4)
-    return __builtin_convertvector(resized<int32_t>(from.v), typename Lanes<To, N>::Vector);
-  else
-    return __builtin_convertvector(from.v, typename Lanes<To, N>::Vector);
-}
-template <class To, int N>
-inline Lanes<To, N> convert(Mask<N> from) {
-  return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
+// The same of bytes.
+template <class To, class T, int N>
+inline Lanes<To, N> widened_bytes(Lanes<T, N> from) {
+#if defined(__SSE2__) && !defined(__clang__)
+  using Wide = typename Lanes<To, N>::Vector;
+  constexpr bool kSigned = std::is_signed_v<T>;
+  constexpr int kNew = sizeof(To), kBytes = N * kNew;
+  using Chars = typename VectorOf<char, (N < 16 ? 16 : N)>::type;
+#endif
+#if defined(__AVX512BW__) && !defined(__clang__)
+  if constexpr (kBytes == 64 && kNew == 2) {
+    constexpr typename VectorOf<int16_t, 32>::type kNone = {};
+    const auto v = (Chars)from.v;
+    return kSigned ? (Wide)__builtin_ia32_pmovsxbw512_mask(v, kNone, -1)
+                   : (Wide)__builtin_ia32_pmovzxbw512_mask(v, kNone, -1);
+  }
+  if constexpr (kBytes == 64 && kNew == 4) {
+    constexpr typename VectorOf<int32_t, 16>::type kNone = {};
+    const auto v = (Chars)from.v;
+    return kSigned ? (Wide)__builtin_ia32_pmovsxbd512_mask(v, kNone, -1)
+                   : (Wide)__builtin_ia32_pmovzxbd512_mask(v, kNone, -1);
+  }
+#endif
+#if defined(__AVX2__) && !defined(__clang__)
+  if constexpr (kBytes == 32 && kNew == 2) {
+    const auto v = (Chars)from.v;
+    return kSigned ? (Wide)__builtin_ia32_pmovsxbw256(v) : (Wide)__builtin_ia32_pmovzxbw256(v);
+  }
+  if constexpr (kBytes == 32 && kNew == 4) {
+    int64_t bits;
+    memcpy(&bits, &from.v, sizeof bits);
+    const auto v = (Chars) typename VectorOf<int64_t, 2>::type{bits};
+    return kSigned ? (Wide)__builtin_ia32_pmovsxbd256(v) : (Wide)__builtin_ia32_pmovzxbd256(v);
+  }
+#elif defined(__SSE2__) && !defined(__SSE4_1__) && !defined(__clang__)
+  if constexpr (kBytes == 16 && kNew == 4) {  // signs are put beside bytes, and then beside pairs of them
+    int32_t bits;
+    memcpy(&bits, &from.v, sizeof bits);
+    const auto v = (Chars) typename VectorOf<int32_t, 4>::type{bits};
+    const auto signs = kSigned ? (Chars)((typename VectorOf<int8_t, 16>::type)v < 0) : Chars{};
+    const auto pairs = (typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(
+        v, signs, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    return (Wide)__builtin_shufflevector(pairs, (typename VectorOf<int16_t, 8>::type)(pairs < 0), 0, 8, 1, 9,
+                                         2, 10, 3, 11);
+  }
+#endif
+  return resized<To>(from.v);
 }
 
 void matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N) {
@@ -381,7 +403,7 @@ void matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_
           Lanes<int32_t, kLanes32> acc = 0;
           Lanes<int32_t, kLanes32> total = 0;
           for (int64_t k = 0; k < K; ++k) {
-            total += int32_t(x[m * K + k]) * convert<int32_t>(load(&y[k * N + n], active));
+            total += int32_t(x[m * K + k]) * widened_bytes<int32_t>(load(&y[k * N + n], active));
           }
           acc = acc + total;
           store_around(&z[m * N + n], active, acc, around_caches);

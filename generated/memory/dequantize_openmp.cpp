@@ -72,19 +72,7 @@ inline auto resized(V from) {
   constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
   using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
   using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
-#if defined(__AVX2__) && !defined(__clang__)
-  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 8)
-    return (typename VectorOf<To, 8>::type)__builtin_ia32_pmovzxwd256(
-        (typename VectorOf<int16_t, 8>::type)from);
-  else
-#endif
-#if defined(__AVX512F__) && !defined(__clang__)
-      if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 16)
-    return (typename VectorOf<To, 16>::type)__builtin_ia32_pmovzxwd512_mask(
-        (typename VectorOf<int16_t, 16>::type)from, typename VectorOf<int32_t, 16>::type{}, -1);
-  else
-#endif
-      if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
+  if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
     return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
   else
     return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
@@ -381,10 +369,78 @@ inline Lanes<To, N> convert(Mask<N> from) {
   return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
 }
 
+// Integers of two bytes as longer ones, in one instruction where GCC would widen one half after the other.
+template <class To, class T, int N>
+inline Lanes<To, N> widened(Lanes<T, N> from) {
+#if defined(__AVX2__) && !defined(__clang__)
+  using Wide = typename Lanes<To, N>::Vector;
+  constexpr bool kSigned = std::is_signed_v<T>;
+  const auto v = (typename VectorOf<int16_t, N>::type)from.v;
+  if constexpr (sizeof(To) == 4 && N == 8)
+    return kSigned ? (Wide)__builtin_ia32_pmovsxwd256(v) : (Wide)__builtin_ia32_pmovzxwd256(v);
+#if defined(__AVX512F__)
+  constexpr typename VectorOf<int32_t, 16>::type kNone = {};
+  if constexpr (sizeof(To) == 4 && N == 16)
+    return kSigned ? (Wide)__builtin_ia32_pmovsxwd512_mask(v, kNone, -1)
+                   : (Wide)__builtin_ia32_pmovzxwd512_mask(v, kNone, -1);
+#endif
+#endif
+  return resized<To>(from.v);
+}
+
+// The same of bytes.
+template <class To, class T, int N>
+inline Lanes<To, N> widened_bytes(Lanes<T, N> from) {
+#if defined(__SSE2__) && !defined(__clang__)
+  using Wide = typename Lanes<To, N>::Vector;
+  constexpr bool kSigned = std::is_signed_v<T>;
+  constexpr int kNew = sizeof(To), kBytes = N * kNew;
+  using Chars = typename VectorOf<char, (N < 16 ? 16 : N)>::type;
+#endif
+#if defined(__AVX512BW__) && !defined(__clang__)
+  if constexpr (kBytes == 64 && kNew == 2) {
+    constexpr typename VectorOf<int16_t, 32>::type kNone = {};
+    const auto v = (Chars)from.v;
+    return kSigned ? (Wide)__builtin_ia32_pmovsxbw512_mask(v, kNone, -1)
+                   : (Wide)__builtin_ia32_pmovzxbw512_mask(v, kNone, -1);
+  }
+  if constexpr (kBytes == 64 && kNew == 4) {
+    constexpr typename VectorOf<int32_t, 16>::type kNone = {};
+    const auto v = (Chars)from.v;
+    return kSigned ? (Wide)__builtin_ia32_pmovsxbd512_mask(v, kNone, -1)
+                   : (Wide)__builtin_ia32_pmovzxbd512_mask(v, kNone, -1);
+  }
+#endif
+#if defined(__AVX2__) && !defined(__clang__)
+  if constexpr (kBytes == 32 && kNew == 2) {
+    const auto v = (Chars)from.v;
+    return kSigned ? (Wide)__builtin_ia32_pmovsxbw256(v) : (Wide)__builtin_ia32_pmovzxbw256(v);
+  }
+  if constexpr (kBytes == 32 && kNew == 4) {
+    int64_t bits;
+    memcpy(&bits, &from.v, sizeof bits);
+    const auto v = (Chars) typename VectorOf<int64_t, 2>::type{bits};
+    return kSigned ? (Wide)__builtin_ia32_pmovsxbd256(v) : (Wide)__builtin_ia32_pmovzxbd256(v);
+  }
+#elif defined(__SSE2__) && !defined(__SSE4_1__) && !defined(__clang__)
+  if constexpr (kBytes == 16 && kNew == 4) {  // signs are put beside bytes, and then beside pairs of them
+    int32_t bits;
+    memcpy(&bits, &from.v, sizeof bits);
+    const auto v = (Chars) typename VectorOf<int32_t, 4>::type{bits};
+    const auto signs = kSigned ? (Chars)((typename VectorOf<int8_t, 16>::type)v < 0) : Chars{};
+    const auto pairs = (typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(
+        v, signs, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    return (Wide)__builtin_shufflevector(pairs, (typename VectorOf<int16_t, 8>::type)(pairs < 0), 0, 8, 1, 9,
+                                         2, 10, 3, 11);
+  }
+#endif
+  return resized<To>(from.v);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
+  return (typename Lanes<float, N>::Vector)((Words)widened<uint32_t>(bits).v << 16);
 }
 
 // The upper halves of words.
@@ -417,11 +473,12 @@ void dequantize_f32_i8(const int8_t* q, const float* scale, const int32_t* zero,
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
         for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
                             [=](int64_t c, auto active) {
-                              store_around(&x[n * C + c], active,
-                                           convert<float>(convert<int32_t>(load(&q[n * C + c], active)) -
-                                                          load(&zero[c], active)) *
-                                               load(&scale[c], active),
-                                           around_caches);
+                              store_around(
+                                  &x[n * C + c], active,
+                                  convert<float>(widened_bytes<int32_t>(load(&q[n * C + c], active)) -
+                                                 load(&zero[c], active)) *
+                                      load(&scale[c], active),
+                                  around_caches);
                             });
       }
     }
@@ -439,11 +496,12 @@ void dequantize_f32_u8(const uint8_t* q, const float* scale, const int32_t* zero
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
         for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
                             [=](int64_t c, auto active) {
-                              store_around(&x[n * C + c], active,
-                                           convert<float>(convert<int32_t>(load(&q[n * C + c], active)) -
-                                                          load(&zero[c], active)) *
-                                               load(&scale[c], active),
-                                           around_caches);
+                              store_around(
+                                  &x[n * C + c], active,
+                                  convert<float>(widened_bytes<int32_t>(load(&q[n * C + c], active)) -
+                                                 load(&zero[c], active)) *
+                                      load(&scale[c], active),
+                                  around_caches);
                             });
       }
     }
@@ -463,7 +521,7 @@ void dequantize_bf16_i8(const int8_t* q, const float* scale, const int32_t* zero
                             [=](int64_t c, auto active) {
                               store_around(
                                   &x[n * C + c], active,
-                                  to_bf16(convert<float>(convert<int32_t>(load(&q[n * C + c], active)) -
+                                  to_bf16(convert<float>(widened_bytes<int32_t>(load(&q[n * C + c], active)) -
                                                          load(&zero[c], active)) *
                                           load(&scale[c], active)),
                                   around_caches);
@@ -486,7 +544,7 @@ void dequantize_bf16_u8(const uint8_t* q, const float* scale, const int32_t* zer
                             [=](int64_t c, auto active) {
                               store_around(
                                   &x[n * C + c], active,
-                                  to_bf16(convert<float>(convert<int32_t>(load(&q[n * C + c], active)) -
+                                  to_bf16(convert<float>(widened_bytes<int32_t>(load(&q[n * C + c], active)) -
                                                          load(&zero[c], active)) *
                                           load(&scale[c], active)),
                                   around_caches);

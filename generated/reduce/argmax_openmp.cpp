@@ -96,19 +96,7 @@ inline auto resized(V from) {
   constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
   using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
   using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
-#if defined(__AVX2__) && !defined(__clang__)
-  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 8)
-    return (typename VectorOf<To, 8>::type)__builtin_ia32_pmovzxwd256(
-        (typename VectorOf<int16_t, 8>::type)from);
-  else
-#endif
-#if defined(__AVX512F__) && !defined(__clang__)
-      if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 16)
-    return (typename VectorOf<To, 16>::type)__builtin_ia32_pmovzxwd512_mask(
-        (typename VectorOf<int16_t, 16>::type)from, typename VectorOf<int32_t, 16>::type{}, -1);
-  else
-#endif
-      if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
+  if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
     return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
   else
     return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
@@ -651,10 +639,29 @@ inline void fold_best(Best<T, Int, N, kGreatest> lanes, int64_t first, int64_t& 
   join(lanes.other_value, lanes.other_where);
 }
 
+// Integers of two bytes as longer ones, in one instruction where GCC would widen one half after the other.
+template <class To, class T, int N>
+inline Lanes<To, N> widened(Lanes<T, N> from) {
+#if defined(__AVX2__) && !defined(__clang__)
+  using Wide = typename Lanes<To, N>::Vector;
+  constexpr bool kSigned = std::is_signed_v<T>;
+  const auto v = (typename VectorOf<int16_t, N>::type)from.v;
+  if constexpr (sizeof(To) == 4 && N == 8)
+    return kSigned ? (Wide)__builtin_ia32_pmovsxwd256(v) : (Wide)__builtin_ia32_pmovzxwd256(v);
+#if defined(__AVX512F__)
+  constexpr typename VectorOf<int32_t, 16>::type kNone = {};
+  if constexpr (sizeof(To) == 4 && N == 16)
+    return kSigned ? (Wide)__builtin_ia32_pmovsxwd512_mask(v, kNone, -1)
+                   : (Wide)__builtin_ia32_pmovzxwd512_mask(v, kNone, -1);
+#endif
+#endif
+  return resized<To>(from.v);
+}
+
 template <int N>
 inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)((Words)resized<uint32_t>(bits.v) << 16);
+  return (typename Lanes<float, N>::Vector)((Words)widened<uint32_t>(bits).v << 16);
 }
 
 // The upper halves of words.
@@ -710,11 +717,11 @@ void argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int6
     int64_t where = -1;
     float best = 0.0f;
     float greatest = -INFINITY;
-    for (int64_t n_block = 0; n_block < N; n_block += 65536) {
+    for (int64_t n_block = 0; n_block < N; n_block += 32768) {
       Best<float, int32_t, kLanes32, true> best_lanes;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(
-          n_block, smaller(n_block + 65536, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
+          n_block, smaller(n_block + 32768, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_soon(2048, &x[m * N + n]);
             const auto x_ = load_once(&x[m * N + n], active);
             best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes32>(n - n_block));
@@ -761,11 +768,11 @@ void argmax_f64(const double* x, int64_t* position, double* value, int64_t M, in
     int64_t where = -1;
     double best = 0.0;
     double greatest = -double(INFINITY);
-    for (int64_t n_block = 0; n_block < N; n_block += 65536) {
+    for (int64_t n_block = 0; n_block < N; n_block += 32768) {
       Best<double, int32_t, kLanes64, true> best_lanes;
       Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
       for_lanes<kLanes64>(
-          n_block, smaller(n_block + 65536, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
+          n_block, smaller(n_block + 32768, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_soon(2048, &x[m * N + n]);
             const auto x_ = load_once(&x[m * N + n], active);
             best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes64>(n - n_block));
@@ -812,11 +819,11 @@ void argmax_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t 
     int64_t where = -1;
     float best = 0.0f;
     float greatest = -INFINITY;
-    for (int64_t n_block = 0; n_block < N; n_block += 65536) {
+    for (int64_t n_block = 0; n_block < N; n_block += 32768) {
       Best<float, int32_t, kLanes32, true> best_lanes;
       Extreme<float, kLanes32> greatest_lanes = -INFINITY;
       for_lanes<kLanes32>(
-          n_block, smaller(n_block + 65536, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
+          n_block, smaller(n_block + 32768, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_soon(2048, &x[m * N + n]);
             const auto x_ = from_bf16(load(&x[m * N + n], active));
             best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes32>(n - n_block));

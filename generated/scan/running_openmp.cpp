@@ -130,19 +130,7 @@ inline auto resized(V from) {
   constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
   using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
   using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
-#if defined(__AVX2__) && !defined(__clang__)
-  if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 8)
-    return (typename VectorOf<To, 8>::type)__builtin_ia32_pmovzxwd256(
-        (typename VectorOf<int16_t, 8>::type)from);
-  else
-#endif
-#if defined(__AVX512F__) && !defined(__clang__)
-      if constexpr (std::is_same_v<T, uint16_t> && kNew == 4 && kLanes == 16)
-    return (typename VectorOf<To, 16>::type)__builtin_ia32_pmovzxwd512_mask(
-        (typename VectorOf<int16_t, 16>::type)from, typename VectorOf<int32_t, 16>::type{}, -1);
-  else
-#endif
-      if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
+  if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
     return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
   else
     return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
@@ -955,7 +943,7 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
         });
-        total = total + across(total_lanes, [](int64_t a, int64_t b) { return a + b; });
+        total = total + across(total_lanes, [](auto a, auto b) { return a + b; });
         total_part[n_share * M + m] = total;
       }
     }
@@ -1202,7 +1190,7 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
         });
-        total = total + across(total_lanes, [](int64_t a, int64_t b) { return a + b; });
+        total = total + across(total_lanes, [](auto a, auto b) { return a + b; });
         total_part[n_share * M + m] = total;
       }
     }
@@ -1449,7 +1437,7 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
         });
-        total = total + across(total_lanes, [](int64_t a, int64_t b) { return a + b; });
+        total = total + across(total_lanes, [](auto a, auto b) { return a + b; });
         total_part[n_share * M + m] = total;
       }
     }
@@ -1697,7 +1685,7 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
         });
-        total = total + across(total_lanes, [](int64_t a, int64_t b) { return a + b; });
+        total = total + across(total_lanes, [](auto a, auto b) { return a + b; });
         total_part[n_share * M + m] = total;
       }
     }
@@ -1885,8 +1873,7 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
         });
-        total = wrapping_multiply(
-            total, across(total_lanes, [](int64_t a, int64_t b) { return wrapping_multiply(a, b); }));
+        total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) { return a * b; }));
         total_part[n_share * M + m] = total;
       }
     }
@@ -2073,8 +2060,7 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
         });
-        total = wrapping_multiply(
-            total, across(total_lanes, [](int64_t a, int64_t b) { return wrapping_multiply(a, b); }));
+        total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) { return a * b; }));
         total_part[n_share * M + m] = total;
       }
     }
@@ -2262,8 +2248,7 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
         });
-        total = wrapping_multiply(
-            total, across(total_lanes, [](int64_t a, int64_t b) { return wrapping_multiply(a, b); }));
+        total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) { return a * b; }));
         total_part[n_share * M + m] = total;
       }
     }
@@ -2452,8 +2437,7 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
         for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
           total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
         });
-        total = wrapping_multiply(
-            total, across(total_lanes, [](int64_t a, int64_t b) { return wrapping_multiply(a, b); }));
+        total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) { return a * b; }));
         total_part[n_share * M + m] = total;
       }
     }

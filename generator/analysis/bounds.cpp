@@ -337,6 +337,8 @@ private:
       const bool known_size = e.ref == kNone && axis.ragged == kNone && axis.size.is_integer();
       return known_size ? WideBounds{axis.size.value, axis.size.value} : WideBounds{0, INT64_MAX};
     }
+    case Op::fold:
+      return folded(e, {low(0), high(0)});
     case Op::cast:
       if (is_floating(kernel_.expr(e.args[0]).type) || kernel_.expr(e.args[0]).type == Type::u64 ||
           e.type == Type::boolean)
@@ -381,6 +383,20 @@ private:
     default:
       return std::nullopt;
     }
+  }
+
+  // Of so many values that are met at most; conditions may leave some out.
+  std::optional<WideBounds> folded(const Expr &fold, WideBounds each) const {
+    if (fold.monoid != Monoid::sum || !is_integer(fold.type))
+      return std::nullopt;
+    constexpr Wide kMost = Wide(1) << 40;
+    Wide count = 1;
+    for (AxisId axis : fold.reduced.list()) {
+      const std::optional<int64_t> most = most_positions(kernel_.axes[axis]);
+      if (!most || (count *= *most) > kMost)
+        return std::nullopt;
+    }
+    return WideBounds{std::min<Wide>(0, each.low * count), std::max<Wide>(0, each.high * count)};
   }
 
   template <class Operation> static WideBounds corners(const std::vector<Bounds> &args, Operation operation) {

@@ -97,7 +97,7 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
     range = {first, helper("smaller") + "(" + first + " + " + length + ", " + range.end + ")"};
   }
   for (const Accumulator &a : accumulators_) {
-    note(a.type);
+    note(a.lane_type());
     const std::string start = a.selects ? "" : " = " + printer_.spelling.identity(a.step->monoid, a.type);
     out.add(accumulator_type(a) + " " + a.lanes + start + ";");
   }

@@ -68,6 +68,9 @@ private:
     std::string lanes; // name
     Type type;         // of a lane; of a position, where `selects`
     bool selects;      // argmax, argmin
+    bool shorts;       // a sum of numbers of 16 bits, or of their products
+
+    Type lane_type() const { return shorts ? Type::i16 : type; }
   };
 
   // How an access may leave its array: by a coordinate that moves with the lanes, and by what all lanes share.
@@ -87,7 +90,7 @@ private:
   Code operation(const Expr &e, ExprId id);
   Code vector_operation(Op op, Type type, const std::vector<Code> &args, bool loose = false);
   Code positions_as(ExprId first, Type type, int64_t step);
-  Code small_number(ExprId id);
+  Code small_number(ExprId id, Type type);
   std::optional<Code> number_as(ExprId id, Type to);
   std::optional<Code> compared(const Expr &e);
   Code cast(const Code &value, Type from, Type to);
@@ -146,6 +149,10 @@ private:
   std::vector<const Expr *> row_reads(const PlanNode &loop, AxisId row);
   void for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit);
   bool is_narrow(const PlanNode &fold, AxisId axis) const;
+  bool sums_shorts(const PlanNode &fold) const;
+  bool has_short_factors(ExprId product) const;
+  ExprId unwidened(ExprId id) const;
+  std::string small_lanes(ExprId id, Type type);
   int64_t block_of(const PlanNode &loop) const;
 
   std::string lanes_type(Type type) const; // Lanes<float, kLanes32>

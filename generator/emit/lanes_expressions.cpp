@@ -176,7 +176,7 @@ std::string LanePrinter::load_field(VarId var, const std::string &element, const
       v.type == Type::boolean)
     return "";
   const Size &fields = v.dims.back().extent;
-  if (!(fields.is_integer(2) || fields.is_integer(4)) || !step.stride.is_integer(fields.value))
+  if (!(fields.is_integer(2) || fields.is_integer(3) || fields.is_integer(4)) || !step.stride.is_integer(fields.value))
     return "";
   for (int64_t field = 0; field < fields.value; ++field) {
     const std::string end =
@@ -382,7 +382,10 @@ Code LanePrinter::cast(const Code &value, Type from, Type to) {
     helper("lanes_saturate");
     return {"saturate<" + Spelling::arithmetic(to) + ">(" + value.text + ")"};
   }
-  return {helper("convert") + "<" + Spelling::arithmetic(to) + ">(" + value.text + ")"};
+  std::string form = "convert";
+  if (is_integer(from) && is_integer(to) && bytes_of(from) <= 2 && bytes_of(to) > bytes_of(from))
+    form = bytes_of(from) == 1 ? "widened_bytes" : "widened";
+  return {helper(form) + "<" + Spelling::arithmetic(to) + ">(" + value.text + ")"};
 }
 
 std::string LanePrinter::stored(const Code &value, Type from, Type to) {

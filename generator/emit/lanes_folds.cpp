@@ -6,6 +6,7 @@
 
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/lane_numbers.h"
 #include "plan/width.h"
 #include "support/check.h"
 
@@ -13,7 +14,8 @@ namespace kgen {
 namespace {
 
 constexpr int64_t kBlock = 4096;        // floating sums are taken over blocks of so many, so that errors stay small
-constexpr int64_t kNarrowBlock = 65536; // and counts and positions of so many fit 32 bits
+constexpr int64_t kNarrowBlock = 32768; // and positions and small numbers of so many fit 32 bits
+constexpr int64_t kMostNarrow = 65535;
 
 bool is_selection(Monoid monoid) { return monoid == Monoid::argmax || monoid == Monoid::argmin; }
 
@@ -26,7 +28,7 @@ std::vector<LanePrinter::Accumulator> LanePrinter::accumulators(const PlanNode &
       return;
     const bool selects = is_selection(n.monoid);
     out.push_back({&n, names_.claim(printer_.name(selects ? n.partner : n.target), "_lanes"),
-                   is_narrow(n, loop.axis) ? Type::i32 : kernel_.vars[n.target].type, selects});
+                   is_narrow(n, loop.axis) ? Type::i32 : kernel_.vars[n.target].type, selects, sums_shorts(n)});
   });
   return out;
 }
@@ -39,11 +41,30 @@ bool LanePrinter::is_narrow(const PlanNode &fold, AxisId axis) const {
   }
   if (fold.monoid != Monoid::sum || kernel_.vars[fold.target].type != Type::i64)
     return false;
-  const Expr &value = kernel_.expr(fold.value);
-  if (value.op == Op::constant)
-    return std::abs(value.integer) <= INT16_MAX;
-  return value.op == Op::cast && !is_floating(kernel_.expr(value.args[0]).type) &&
-         bytes_of(kernel_.expr(value.args[0]).type) <= 2;
+  const Bounds bounds = kernel_.expr(fold.value).bounds;
+  return bounds.low >= -kMostNarrow && bounds.high <= kMostNarrow &&
+         LaneNumbers(kernel_, analysis_).fits(fold.value, axis, Type::i32);
+}
+
+// Is it a sum of numbers of 16 bits, or of their products, in 32 bits?
+bool LanePrinter::sums_shorts(const PlanNode &fold) const {
+  const bool in_words = kernel_.vars[fold.target].type == Type::i32 || is_narrow(fold, lane_);
+  if (fold.monoid != Monoid::sum || !in_words || !varies(fold.value))
+    return false;
+  return has_short_factors(unwidened(fold.value)) || LaneNumbers(kernel_, analysis_).fits(fold.value, lane_, Type::i16);
+}
+
+// What was i32 before.
+ExprId LanePrinter::unwidened(ExprId id) const {
+  const Expr &e = kernel_.expr(id);
+  return e.op == Op::cast && e.type == Type::i64 && kernel_.expr(e.args[0]).type == Type::i32 ? e.args[0] : id;
+}
+
+bool LanePrinter::has_short_factors(ExprId product) const {
+  const LaneNumbers numbers(kernel_, analysis_);
+  const Expr &e = kernel_.expr(product);
+  return e.op == Op::mul && std::all_of(e.args.begin(), e.args.end(),
+                                        [&](ExprId factor) { return numbers.fits(factor, lane_, Type::i16); });
 }
 
 // Long floating sums end in the scalar every kBlock iterations, and so do products, of which those of single lanes
@@ -70,6 +91,8 @@ std::string LanePrinter::accumulator_type(const Accumulator &a) {
   if (a.selects)
     return helper("Best") + "<" + Spelling::arithmetic(kernel_.vars[a.step->partner].type) + ", " +
            Spelling::arithmetic(a.type) + ", " + kLaneCount + (monoid == Monoid::argmax ? ", true>" : ", false>");
+  if (a.shorts)
+    return helper("ShortSum") + "<" + kLaneCount + ">";
   const std::string type = lanes_type(a.type), arguments = type.substr(type.find('<'));
   if (is_floating(a.type) && (monoid == Monoid::max || monoid == Monoid::min))
     return helper("Extreme") + arguments;
@@ -93,12 +116,14 @@ void LanePrinter::combine(const Accumulator &a) {
   }
   const std::string c = Spelling::arithmetic(a.type);
   const auto &[one, other] = names_.pair();
-  const bool wraps = a.type == type && total_may_wrap(kernel_, step); // narrow totals fit
-  const std::string pair = printer_.spelling.combine(step.monoid, a.type, one, {other}, wraps).text;
-  const std::string parameter = is_floating(type) ? "auto " : c + " "; // vectors are combined by the same operators
+  const std::string update = Spelling::update(step.monoid);
+  // Vectors are combined by the same operators, and those of whole numbers wrap around.
+  const bool as_vectors = is_floating(type) || !update.empty();
+  const std::string pair = printer_.spelling.combine(step.monoid, a.type, one, {other}, false).text;
+  const std::string parameter = as_vectors ? "auto " : c + " ";
   const std::string value = helper("across") + "(" + a.lanes + ", [](" + parameter + one + ", " + parameter + other +
                             ") { return " + pair + "; })";
-  if (const std::string update = Spelling::update(step.monoid); is_floating(type) && !update.empty())
+  if (is_floating(type) && !update.empty())
     printer_.lines.add(place + update + value + ";");
   else
     printer_.lines.add(place + " = " + printer_.combined(step, place, {value}).text + ";");
@@ -217,13 +242,19 @@ void LanePrinter::select(const PlanNode &n, const std::string &taking_part) {
   set_text(n.target, "choose(" + better + ", " + expression(n.second).text + ", " + where + ")", true, {});
 }
 
+// Small numbers as a vector.
+std::string LanePrinter::small_lanes(ExprId id, Type type) {
+  const std::string text = small_number(id, type).text;
+  return varies(id) ? text : lanes_type(type) + "(" + text + ")";
+}
+
 // A fold along the lanes: they are combined after the loop.
 void LanePrinter::fold_across(const PlanNode &n) {
   const auto found =
       std::find_if(accumulators_.begin(), accumulators_.end(), [&](const Accumulator &a) { return a.step == &n; });
   const Type type = found->type;
   const bool narrow = type != kernel_.vars[n.target].type;
-  note(type);
+  note(found->lane_type());
   const std::string outer = mask_;
   if (n.condition != kNone && varies(n.condition)) {
     const std::string chosen = names_.claim("chosen");
@@ -248,12 +279,15 @@ void LanePrinter::fold_across(const PlanNode &n) {
       helper("mask_order");
     printer_.lines.add(found->lanes + ".meet(mask_of(" + current() + "), " + widened(n.value, value, 0) + ", " +
                        position + ");");
+  } else if (found->shorts) {
+    const ExprId value = unwidened(n.value);
+    const bool product = has_short_factors(value);
+    const std::vector<ExprId> &factors = kernel_.expr(value).args;
+    printer_.lines.add(found->lanes + ".add(" + helper("keep") + "(" + current() + ", " +
+                       small_lanes(product ? factors[0] : value, Type::i16) + ", 0), " +
+                       (product ? small_lanes(factors[1], Type::i16) : "1") + ");");
   } else {
-    const bool counts = narrow && varies(n.value);
-    const std::string each =
-        counts ? cast(expression(kernel_.expr(n.value).args[0]), kernel_.expr(kernel_.expr(n.value).args[0]).type, type)
-                     .text
-               : widened(n.value, type, 0);
+    const std::string each = narrow ? small_lanes(n.value, type) : widened(n.value, type, 0);
     const std::string value =
         helper("keep") + "(" + current() + ", " + each + ", " + printer_.spelling.identity(n.monoid, type) + ")";
     if (const std::string update = Spelling::update(n.monoid); !update.empty())

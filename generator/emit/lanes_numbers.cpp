@@ -1,4 +1,4 @@
-// Whole numbers of 64 bits on lanes that take part in fewer, so that the vectors around them can have more lanes.
+// Whole numbers on lanes that need fewer bits than their type has, so that vectors can have more lanes.
 #include "emit/lanes.h"
 #include "plan/lane_numbers.h"
 
@@ -30,28 +30,30 @@ Code LanePrinter::positions_as(ExprId first, Type type, int64_t step) {
           printer_.expression(first).text + ")"};
 }
 
-// What is small as 32 bits.
-Code LanePrinter::small_number(ExprId id) {
+// What is small as one of that type.
+Code LanePrinter::small_number(ExprId id, Type type) {
   const Expr &e = kernel_.expr(id);
-  note(Type::i32);
+  note(type);
   if (e.op == Op::constant)
-    return {printer_.spelling.constant(Type::i32, e.integer, 0)};
-  const Type from = e.op == Op::cast ? kernel_.expr(e.args[0]).type : e.type;
-  const ExprId source = from != Type::i64 && !is_floating(from) ? e.args[0] : id;
-  if (!varies(id))
-    return printer_.spelling.cast(printer_.expression(source), source == id ? Type::i64 : from, Type::i32);
+    return {printer_.spelling.constant(type, e.integer, 0)};
+  const ExprId source = e.op == Op::cast ? e.args[0] : id;
+  const Type from = kernel_.expr(source).type;
+  if (!varies(id)) {
+    const bool fits = !is_floating(from) && bytes_of(from) <= bytes_of(type);
+    return printer_.spelling.cast(printer_.expression(fits ? source : id), fits ? from : e.type, type);
+  }
   if (e.op == Op::index)
-    return positions_as(id, Type::i32, 1);
+    return positions_as(id, type, 1);
   if (e.op == Op::cast)
-    return cast(expression(source), from, Type::i32);
+    return bytes_of(from) <= bytes_of(type) ? cast(expression(source), from, type) : small_number(source, type);
   const LaneNumbers numbers(kernel_, analysis_);
   std::vector<Code> args;
   if (numbers.is_small_remainder(e, lane_)) // that of the first one, which is small, and what the others are further on
-    args = {positions_as(id, Type::i32, *numbers.step(e.args[0], lane_)), small_number(e.args[1])};
+    args = {positions_as(id, type, *numbers.step(e.args[0], lane_)), small_number(e.args[1], type)};
   else
     for (ExprId arg : e.args)
-      args.push_back(within([&] { return small_number(arg); }));
-  return vector_operation(e.op, Type::i32, args);
+      args.push_back(within([&] { return small_number(arg, type); }));
+  return vector_operation(e.op, type, args);
 }
 
 // A number of 64 bits as one of another type; none: it has to be computed as it is.
@@ -64,8 +66,8 @@ std::optional<Code> LanePrinter::number_as(ExprId id, Type to) {
   const LaneNumbers numbers(kernel_, analysis_);
   if (const auto step = numbers.step(id, lane_))
     return positions_as(id, to, *step);
-  if (numbers.is_small(id, lane_))
-    return cast(small_number(id), Type::i32, to);
+  if (numbers.fits(id, lane_, Type::i32))
+    return cast(small_number(id, Type::i32), Type::i32, to);
   // These give one of what they are given, or its negative, which is rounded alike.
   if (!is_floating(to) || (e.op != Op::abs && e.op != Op::min && e.op != Op::max))
     return std::nullopt;
@@ -90,10 +92,12 @@ std::optional<Code> LanePrinter::compared(const Expr &e) {
   const ExprId position = distances ? kernel_.expr(of).args[0] : of;
   const std::optional<int64_t> step = numbers.step(position, lane_);
   if (!step || varies(with)) {
-    if (!numbers.is_small(of, lane_) || !numbers.is_small(with, lane_))
+    if (!numbers.fits(of, lane_, Type::i32) || !numbers.fits(with, lane_, Type::i32))
       return std::nullopt;
-    return printer_.spelling.infix(
-        e.op, {within([&] { return small_number(e.args[0]); }), within([&] { return small_number(e.args[1]); })});
+    std::vector<Code> args;
+    for (ExprId arg : e.args)
+      args.push_back(within([&] { return small_number(arg, Type::i32); }));
+    return printer_.spelling.infix(e.op, args);
   }
   if (*step != 1 && *step != -1)
     note(Type::i32); // bytes do not hold how far lanes are apart

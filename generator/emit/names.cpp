@@ -21,15 +21,15 @@ const std::set<std::string> kHelpers = {
     "for_lines", "from_bf16", "from_f16", "from_lane", "gather", "greater", "in_lane", "into_line", "is_inf",
     "is_last_block", "is_nan", "keep", "keeps_apart", "larger", "lesser", "load", "load_every", "load_field",
     "load_inside", "load_nearest", "load_once", "load_pack", "longest_row", "mask_of", "maximum", "minimum",
-    "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "prefetch_soon", "quotient",
-    "random_uniform", "remainder_of", "row_at", "row_fold", "rsqrt", "saturate", "scan_before", "scan_lanes",
-    "scan_linear", "scan_products", "scan_threads", "share_begin", "share_of", "shift_left", "shift_right", "sigmoid",
-    "smaller", "store", "store_around", "store_every", "store_pack", "table_at", "take", "thread_count",
-    "thread_number", "to_bf16", "to_f16", "turn_tile", "wrapping_absolute", "wrapping_add", "wrapping_multiply",
-    "wrapping_negate", "wrapping_subtract", "write_around",
+    "multiply_pairs", "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "prefetch_soon",
+    "quotient", "random_uniform", "remainder_of", "row_at", "row_fold", "rsqrt", "saturate", "scan_before",
+    "scan_lanes", "scan_linear", "scan_products", "scan_threads", "share_begin", "share_of", "shift_left",
+    "shift_right", "shorts", "sigmoid", "smaller", "store", "store_around", "store_every", "store_pack", "table_at",
+    "take", "thread_count", "thread_number", "to_bf16", "to_f16", "turn_tile", "widened", "widened_bytes",
+    "wrapping_absolute", "wrapping_add", "wrapping_multiply", "wrapping_negate", "wrapping_subtract", "write_around",
     // Types and numbers.
     "AllLanes", "Distances", "FirstLanes", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32", "kLanes64", "kLanes8",
-    "kVectorBytes", "Lanes", "LanesOf", "Mask", "Positions", "Scaled", "Steps", "Strided", "VectorOf"};
+    "kVectorBytes", "Lanes", "LanesOf", "Mask", "Positions", "Scaled", "ShortSum", "Steps", "Strided", "VectorOf"};
 
 // Keywords of C++ and CUDA, and macros of the headers that emitted files include.
 constexpr const char *kReserved[] = {

@@ -249,8 +249,10 @@ VarId Lowering::operand_of(const body::Expr &e) {
   if (x.kind != Kind::local)
     return kNone;
   if (auto it = frames_.back().values.find(x.local); it != frames_.back().values.end()) {
-    const Expr &bound = kernel_.exprs[it->second];
-    return bound.op == Op::read && bound.coords.empty() ? bound.ref : kNone;
+    const Expr *bound = &kernel_.exprs[it->second];
+    while (bound->op == Op::cast)
+      bound = &kernel_.exprs[bound->args[0]];
+    return bound->op == Op::read && bound->coords.empty() ? bound->ref : kNone;
   }
   return local(x.local);
 }
@@ -293,7 +295,17 @@ ExprId Lowering::at(Op op, const body::Expr &e) {
   touch(var, coords);
   ExprId id = node(op, op == Op::inside ? Type::boolean : type_row(kernel_.vars[var].type).arithmetic, e.place, var);
   kernel_.exprs[id].coords = std::move(coords);
-  return id;
+  const body::Expr &of = bare(e.args[0]);
+  if (op == Op::inside || of.kind != Kind::local)
+    return id;
+  const auto argument = frames_.back().values.find(of.local);
+  return argument == frames_.back().values.end() ? id : converted_like(argument->second, id, e.place);
+}
+
+// What a function has been given is the array, converted: so is what it reads elsewhere.
+ExprId Lowering::converted_like(ExprId argument, ExprId read, const Place &place) {
+  const Expr given = kernel_.exprs[argument];
+  return given.op == Op::cast ? make(Op::cast, given.type, {converted_like(given.args[0], read, place)}, place) : read;
 }
 
 ExprId Lowering::round_like(const body::Expr &e) {

@@ -140,6 +140,14 @@ bool Lowering::is_plain(ExprId id) const {
   return e.op == Op::constant || e.op == Op::scalar || (e.op == Op::read && e.coords.empty());
 }
 
+// An input as it is, or converted: it can be read elsewhere as well.
+bool Lowering::is_input(ExprId id) const {
+  const Expr &e = kernel_.exprs[id];
+  if (e.op == Op::cast)
+    return is_input(e.args[0]);
+  return e.op == Op::read && e.coords.empty() && kernel_.vars[e.ref].kind == Var::Kind::input;
+}
+
 void Lowering::bind(const body::Expr &e, Frame &frame) {
   const body::Function &f = *frame.function;
   for (int i = 0; i < f.parameters; ++i) {
@@ -149,7 +157,8 @@ void Lowering::bind(const body::Expr &e, Frame &frame) {
       continue;
     }
     ExprId argument = value(e.args[i], parameter.type);
-    if (is_plain(argument) && !is_assigned(f, i) && !is_read_elsewhere(f, i)) {
+    const bool has_name = is_read_elsewhere(f, i) ? is_input(argument) : is_plain(argument);
+    if (has_name && !is_assigned(f, i)) {
       frame.values[i] = argument;
       continue;
     }

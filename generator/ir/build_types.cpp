@@ -200,6 +200,13 @@ ExprId Lowering::make(Op op, Type type, std::vector<ExprId> args, const Place &p
   if (is_scalar_op(op))
     if (ExprId folded = fold_constants(op, type, args, place); folded != kNone)
       return folded;
+  if (type == Type::i64 && op == Op::add && is_constant(args[1])) { // places that functions are given steps from
+    const int64_t by = kernel_.exprs[args[1]].integer;
+    if (by == 0)
+      return args[0];
+    if (by < 0 && by != INT64_MIN)
+      return make(Op::sub, type, {args[0], integer(type, -by, place)}, place);
+  }
   ExprId id = node(op, type, place);
   kernel_.exprs[id].args = std::move(args);
   return id;

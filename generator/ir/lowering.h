@@ -60,6 +60,7 @@ private:
   ExprId call(const body::Expr &e);
   void bind(const body::Expr &e, Frame &frame);
   bool is_plain(ExprId id) const; // a value that has a name, or a number
+  bool is_input(ExprId id) const;
   void give(const body::Stmt &s);
   bool early_return(const Block &block, size_t at);
   VarId local(int index);
@@ -91,6 +92,7 @@ private:
   ExprId small_power(ExprId base, ExprId exponent, const Place &place);
   ExprId product(const std::vector<ExprId> &factors, const Place &place);
   ExprId at(Op op, const body::Expr &e);
+  ExprId converted_like(ExprId argument, ExprId read, const Place &place);
   ExprId query(const body::Expr &e);
   ExprId round_like(const body::Expr &e);
   AxisId axis_of(const body::Expr &e);

@@ -41,20 +41,25 @@ bool LaneNumbers::is_small_remainder(const Expr &e, AxisId lane) const {
   return step && *step > 0 && is_never_negative(e.args[0]);
 }
 
-bool LaneNumbers::is_small(ExprId id, AxisId lane) const {
+bool LaneNumbers::fits(ExprId id, AxisId lane, Type type) const {
   const Expr &e = kernel_.expr(id);
-  if (e.type != Type::i64)
+  const Bounds all = bounds_of(type);
+  if (!is_integer(e.type) || is_unsigned(e.type))
     return false;
-  if (is_small_remainder(e, lane))
+  if (type == Type::i32 && is_small_remainder(e, lane))
     return true;
-  if (e.bounds.low < INT32_MIN || e.bounds.high > INT32_MAX)
+  if (e.bounds.low < all.low || e.bounds.high > all.high)
     return false;
   if (!analysis_.varies(id, lane) || e.op == Op::index)
     return true;
-  const auto small = [&](ExprId arg) { return is_small(arg, lane); };
+  const auto small = [&](ExprId arg) { return fits(arg, lane, type); };
   switch (e.op) {
-  case Op::cast:
-    return bytes_of(kernel_.expr(e.args[0]).type) <= 4 && !is_floating(kernel_.expr(e.args[0]).type);
+  case Op::cast: {
+    const Type from = kernel_.expr(e.args[0]).type;
+    if (from == Type::boolean) // as wide as what was compared
+      return type == Type::i32;
+    return !is_floating(from) && (bytes_of(from) <= bytes_of(type) || small(e.args[0]));
+  }
   case Op::div:
   case Op::rem:
     return divides_by_number(kernel_, e) && small(e.args[0]) && small(e.args[1]);

@@ -1,5 +1,5 @@
-// Whole numbers of 64 bits that vectors need not hold: positions, which are compared with one number or converted, and
-// what is small.
+// Whole numbers that vectors need not hold in all their bits: positions, which are compared with one number or
+// converted, and what is small.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ public:
   // How far the value of a lane is from that of the lane before, where that is the same for all and nothing wraps
   // around: not 0.
   std::optional<int64_t> step(ExprId id, AxisId lane) const;
-  // Can it be computed in 32 bits, as all that it is made of is small, or a remainder of positions?
-  bool is_small(ExprId id, AxisId lane) const;
-  // The remainder of positions, by a small number.
+  // Can it be computed in a smaller type, as all that it is made of fits that, or is a remainder of positions?
+  bool fits(ExprId id, AxisId lane, Type type) const;
+  // The remainder of positions, by a number of at most 30 bits.
   bool is_small_remainder(const Expr &e, AxisId lane) const;
 
 private:

@@ -323,11 +323,12 @@ private:
       kept |= kernel_.expr(step.condition).axes;
     kept -= e.reduced;
     const bool selects = e.monoid == Monoid::argmax || e.monoid == Monoid::argmin;
-    step.target = temporary(fold_name(e.monoid), selects ? Type::i64 : e.accumulator, kept, e.place);
+    const Type accumulator = accumulator_of(e);
+    step.target = temporary(fold_name(e.monoid), selects ? Type::i64 : accumulator, kept, e.place);
     if (selects)
       step.partner = temporary("best", kernel_.expr(step.value).type, kept, e.place);
     if (!selects)
-      step.value = make_cast(kernel_, step.value, e.accumulator);
+      step.value = make_cast(kernel_, step.value, accumulator);
     step.lanes = kept | e.reduced;
     PlanNode init = step;
     init.kind = PlanNode::Kind::fold_init;
@@ -337,9 +338,18 @@ private:
     if (selects)
       step.second = place_of_best(step.reduced.list().front(), found);
     const ExprId result = make_cast(kernel_, found, e.type);
+    if (accumulator != e.accumulator)
+      kernel_.exprs[result].bounds = e.bounds;
     out.push_back(std::move(init));
     out.push_back(std::move(step));
     return result;
+  }
+
+  // A sum of few small numbers needs no 64 bits.
+  static Type accumulator_of(const Expr &fold) {
+    const Bounds words = bounds_of(Type::i32);
+    const bool fits = fold.bounds.low >= words.low && fold.bounds.high <= words.high;
+    return fold.monoid == Monoid::sum && fold.accumulator == Type::i64 && fits ? Type::i32 : fold.accumulator;
   }
 
   // What an argmax notes for the best element: its index. -1 says that there is none yet, so where windows begin before

@@ -133,6 +133,33 @@ template <class T, int N> struct Sum {
 template <class T, int N, class Combine> inline T across(Sum<T, N> sum, Combine combine) {
   return across(combine(sum.next, sum.other), combine);
 }
+//@ ShortSum: across
+// a * b in 32 bits, of two neighbouring lanes added up.
+template <int N> inline Lanes<int32_t, N / 2> multiply_pairs(Lanes<int16_t, N> a, Lanes<int16_t, N> b) {
+#if defined(__AVX512BW__) && defined(__clang__)
+  if constexpr (N == 32) return __builtin_ia32_pmaddwd512(a.v, b.v);
+#elif defined(__AVX512BW__)
+  if constexpr (N == 32) return __builtin_ia32_pmaddwd512_mask(a.v, b.v, typename VectorOf<int32_t, 16>::type{}, -1);
+#endif
+#if defined(__AVX2__)
+  if constexpr (N == 16) return __builtin_ia32_pmaddwd256(a.v, b.v);
+#endif
+#if defined(__SSE2__)
+  if constexpr (N == 8) return __builtin_ia32_pmaddwd128(a.v, b.v);
+#endif
+  using Words = Lanes<int32_t, N / 2>;
+  const auto x = (typename Words::Vector)a.v, y = (typename Words::Vector)b.v;
+  return Words((x << 16) >> 16) * Words((y << 16) >> 16) + Words(x >> 16) * Words(y >> 16);
+}
+// The sum of numbers of 16 bits, or of their products.
+template <int N> struct ShortSum {
+  Lanes<int32_t, N / 2> pairs;
+  ShortSum(int32_t first) : pairs(first) {}
+  void add(Lanes<int16_t, N> a, Lanes<int16_t, N> b) { pairs += multiply_pairs(a, b); }
+};
+template <int N, class Combine> inline int32_t across(ShortSum<N> sum, Combine combine) {
+  return across(sum.pairs, combine);
+}
 //@ Extreme: across
 // The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its bits, so that
 // a round waits for one comparison only.

@@ -257,6 +257,11 @@ inline Lanes<T, int(sizeof...(kLane))> pick_field(const T* from, std::index_sequ
   const auto a = load(from, all).v, b = load(from + N, all).v;
   if constexpr (kFields == 2) {
     return __builtin_shufflevector(a, b, (int(kLane) * 2 + kField)...);
+  } else if constexpr (kFields == 3) {
+    // What the first two have, and then the rest.
+    const auto c = load(from + 2 * N, all).v;
+    const auto most = __builtin_shufflevector(a, b, ((int(kLane) * 3 + kField) % (2 * N))...);
+    return __builtin_shufflevector(most, c, (int(kLane) * 3 + kField < 2 * N ? int(kLane) : int(kLane) * 3 + kField - N)...);
   } else {
     // A quarter of the numbers of each vector; the upper half of these does not count.
     const auto c = load(from + 2 * N, all).v, d = load(from + 3 * N, all).v;

@@ -19,7 +19,7 @@ place = argmax(x, N);
 count = sum(x > 0, N);
 '''
 )");
-  CHECK(has(text, "for (int64_t n_block = 0; n_block < N; n_block += 65536) { "
+  CHECK(has(text, "for (int64_t n_block = 0; n_block < N; n_block += 32768) { "
                   "Best<float, int32_t, kLanes32, true> best_lanes;"));
   CHECK(has(text, "best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes32>(n - n_block));"));
   CHECK(has(text, "fold_best(best_lanes, n_block, where, best, above<float>);"));

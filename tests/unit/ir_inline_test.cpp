@@ -20,12 +20,20 @@ TEST_CASE("a parameter that is only read stands for its argument") {
         "  z{M, N} = x + x + (v + v)\n");
 }
 
-TEST_CASE("a parameter that is assigned, or read elsewhere, is a local") {
+TEST_CASE("an input that is given to a function is read elsewhere as the array, converted like the parameter") {
+  CHECK(statements(with("real f(real v, axis A) { return v - at(v, A = A + 1); }\n", "z = f(x, N);")) ==
+        "  z{M, N} = x - x[N = index(N) + 1]\n");
+  CHECK(statements(with("double f(double v, axis A, int by) { return at(v, A = A + by); }\n",
+                        "z = f(x, N, 0) + f(x, N, -2);")) ==
+        "  z{M, N} = f32(f64(x[N = index(N)]) + f64(x[N = index(N) - 2]))\n");
+}
+
+TEST_CASE("a parameter that is assigned, or read elsewhere where it is no input, is a local") {
   CHECK(statements(with("real f(real v) { v *= 2; return v; }\n", "z = f(x);")) == "  v{M, N} = x\n"
                                                                                    "  v{M, N} := v * 2.0\n"
                                                                                    "  z{M, N} = v\n");
-  CHECK(statements(with("real f(real v, axis A) { return v - at(v, A = A + 1); }\n", "z = f(x, N);")) ==
-        "  v{M, N} = x\n"
+  CHECK(statements(with("real f(real v, axis A) { return v - at(v, A = A + 1); }\n", "z = f(2 * x, N);")) ==
+        "  v{M, N} = 2.0 * x\n"
         "  z{M, N} = v - v[N = index(N) + 1]\n");
 }
 
