@@ -427,13 +427,23 @@ Printer::Range Printer::share_range(const PlanNode &loop) {
   return {begin + "(" + share + others, begin + "(" + share + " + 1" + others};
 }
 
-// That of a share has names, which are declared here.
+// That of a share has names, which are declared here, and so has an end of the loop's own.
 Printer::Range Printer::declared_range(const PlanNode &loop) {
-  if (loop.share == kNone || parts_.count(loop.axis) != 0)
-    return range(loop);
   const std::string &axis = axis_names_[loop.axis];
-  const Range own = {names_.claim(axis, "_begin"), names_.claim(axis, "_end")}, formulas = share_range(loop);
-  lines.add("const int64_t " + own.begin + " = " + formulas.begin + ", " + own.end + " = " + formulas.end + ";");
+  Range own;
+  if (loop.share == kNone || parts_.count(loop.axis) != 0) {
+    own = range(loop);
+  } else {
+    own = {names_.claim(axis, "_begin"), names_.claim(axis, "_end")};
+    const Range formulas = share_range(loop);
+    lines.add("const int64_t " + own.begin + " = " + formulas.begin + ", " + own.end + " = " + formulas.end + ";");
+  }
+  if (loop.end != kNone) {
+    const std::string end = names_.claim(axis, "_end");
+    lines.add("const int64_t " + end + " = " + spelling.helper("smaller") + "(" + own.end + ", " +
+              expression(loop.end).text + ");");
+    own.end = end;
+  }
   return own;
 }
 

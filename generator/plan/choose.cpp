@@ -3,6 +3,7 @@
 
 #include "plan/access.h"
 #include "plan/columns.h"
+#include "plan/ends.h"
 #include "plan/exprs.h"
 #include "plan/forward.h"
 #include "plan/hoist.h"
@@ -265,6 +266,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     turn_columns(plan);
     fold_in_one_pass(plan);
     share_rows(plan);
+    end_folds(plan);
     narrow_locals(plan);
     hoist_heavy(plan);
     load_once(plan);

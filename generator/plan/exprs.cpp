@@ -133,6 +133,7 @@ void replace_reads(Kernel &kernel, PlanNode &node, VarId var, ExprId with, bool 
   put(node.value);
   put(node.second);
   put(node.condition);
+  put(node.end);
   for (ExprId &id : node.indices)
     put(id);
   for (Coordinate &c : node.coords)

@@ -432,7 +432,8 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
   }
   switch (node.kind) {
   case PlanNode::Kind::loop:
-    if (kernel_.axes[node.axis].ragged != kNone && kernel_.axes[node.axis].over == lane)
+    if ((kernel_.axes[node.axis].ragged != kNone && kernel_.axes[node.axis].over == lane) ||
+        (node.end != kNone && varies(node.end, lane)))
       return false;
     return all(node.body, masked);
   case PlanNode::Kind::steps:

@@ -65,6 +65,7 @@ struct PlanNode {
   AxisId share = kNone;          // goes over the part of its range that belongs to the current position of this axis
   int64_t share_step = 1;        // shares begin at multiples of so many positions
   int64_t parts = 0;             // goes over parts of so many positions; loops over the axis inside go over one part
+  ExprId end = kNone;            // goes no further than this, whatever the range
   std::optional<Size> kept;      // of parts: the bytes of each position that wait in the cache to be read again
   std::vector<std::pair<VarId, int>> limits; // (var, dim): windows that bound the loop
 };

@@ -96,6 +96,7 @@ private:
     case PlanNode::Kind::loop:
       line(depth, "for " + kernel_.axes[n.axis].name + ": " + order_name(n.order) + (n.reversed ? ", downwards" : "") +
                       (n.share != kNone ? ", a share" : "") +
+                      (n.end != kNone ? ", up to " + print(kernel_, n.end) : "") +
                       (n.parts > 0 ? ", in parts of " + std::to_string(n.parts) : ""));
       return list(n.body, depth + 1);
     case PlanNode::Kind::steps:

@@ -231,6 +231,21 @@ TEST_CASE("an output that is read where it was written is read from a variable; 
   CHECK(!forwards("y = 2 * x; z = x;"));
 }
 
+TEST_CASE("the loop of folds of the first so many of a row ends there, unless other folds go on or the end moves") {
+  const auto ends = [&](const std::string &body) {
+    return print(plan_of("kernel = \"ends\"\ninputs.x = \"f32[B, N]\"\ninputs.length = \"i32[B]\"\n"
+                         "outputs.y = \"f32[B]\"\nbody = '''\n" +
+                         body + "\n'''"))
+               .find(", up to i64(length)") != std::string::npos;
+  };
+  CHECK(ends("y = sum(x, N, where(index(N) < length));"));
+  CHECK(ends("y = sum(length > index(N) ? x : 0, N) + max(index(N) < length ? x : -inf, N);"));
+  CHECK(!ends("y = sum(index(N) < length ? x : 1, N);"));
+  CHECK(!ends("y = sum(x, N, where(index(N) < length)) + max(x, N);"));
+  CHECK(!ends("y = sum(x, N, where(index(N) <= length));"));
+  CHECK(!ends("y = sum(x, N, where(index(N) < x));"));
+}
+
 TEST_CASE("a local that a fold finds has the fold's total, unless it is changed later or is of another type") {
   const auto copies = [](const std::string &body) {
     return shape(plan_of(
