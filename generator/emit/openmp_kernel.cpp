@@ -14,7 +14,8 @@ namespace kgen {
 namespace {
 
 constexpr int64_t kChunk = 4096;        // iterations of an innermost loop that one work item takes
-constexpr int64_t kDeepChunk = 256;     // the same where each iteration has loops inside
+constexpr int64_t kDeepChunk = 256;     // the same where each iteration has loops inside,
+constexpr int64_t kDeepestChunk = 64;   // or long ones that read no rows, of which more would be read at once
 constexpr int64_t kLineBytes = 64;      // where arrays lie the other way round, a tile has a line of the output,
 constexpr int64_t kTile = 256;          // so often; a wider one has too many rows for the nearest cache;
 constexpr int64_t kWideTile = 1024;     // and where each line is read once, a row of a page;
@@ -288,7 +289,8 @@ private:
   // written in turn, so that the pieces meet in the nearest cache.
   LanePrinter::Part part_of(const PlanNode &loop, const PlanNode *crossing, bool around) {
     if (crossing == nullptr) {
-      const int64_t length = contains_loop(loop.body) ? kDeepChunk : kChunk;
+      const int64_t deep = has_long_loops(plan_, loop) && !reads_rows(plan_, loop) ? kDeepestChunk : kDeepChunk;
+      const int64_t length = contains_loop(loop.body) ? deep : kChunk;
       return {std::to_string(length), length, ""};
     }
     VarId widest = kNone;

@@ -236,4 +236,31 @@ std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNo
   return out;
 }
 
+bool has_long_loops(const Plan &plan, const PlanNode &loop) {
+  bool found = false;
+  for_each_node(loop, [&](const PlanNode &n) {
+    found = found || (n.kind == PlanNode::Kind::loop && &n != &loop && !most_positions(plan.kernel.axes[n.axis]));
+  });
+  return found;
+}
+
+bool reads_rows(const Plan &plan, const PlanNode &loop) {
+  AxisSet inner;
+  for_each_node(loop, [&](const PlanNode &n) {
+    if (n.kind == PlanNode::Kind::loop && &n != &loop)
+      inner |= AxisSet::of(n.axis);
+  });
+  bool found = false;
+  for_each_node(loop, [&](const PlanNode &n) {
+    for (ExprId id : expressions_of(n))
+      walk(plan.kernel, id, [&](ExprId at) {
+        const Expr &e = plan.kernel.expr(at);
+        const bool in_memory = e.op == Op::read && plan.storage[e.ref].kind != Storage::Kind::scalar;
+        found = found || (in_memory && e.axes.contains(loop.axis) && !(e.axes - (e.axes - inner)).empty());
+        return !found;
+      });
+  });
+  return found;
+}
+
 } // namespace kgen
