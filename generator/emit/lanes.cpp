@@ -228,6 +228,8 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
       set_text(n.partner, carry, true, siblings);
     return true;
   }
+  case PlanNode::Kind::loop:
+    return records(n);
   case PlanNode::Kind::branch:
     if (!varies(n.condition))
       return false;
@@ -449,6 +451,8 @@ void LanePrinter::set_text(VarId var, const std::string &value, bool is_lanes, c
         printer_.name(var) + " = " + value + ";");
     return;
   }
+  if (const auto field = fields_.find(var); field != fields_.end())
+    return printer_.lines.add(field->second + " = " + value + ";");
   store_at(var, {}, value, true);
 }
 

@@ -128,6 +128,9 @@ private:
   void set_text(VarId var, const std::string &value, bool is_lanes, const std::vector<PlanNode> &siblings);
   void store_elsewhere(const PlanNode &node);
   void store_at(VarId var, const std::vector<Coordinate> &coords, const std::string &value, bool may_stream);
+  int64_t fields_of(const PlanNode &loop);
+  std::string record_of(const PlanNode &node, const PlanNode &loop, int64_t fields);
+  bool records(const PlanNode &loop);
   void fold_step(const PlanNode &node);
   void fold_across(const PlanNode &node);
   void scan_along(const PlanNode &node, const std::vector<PlanNode> &siblings);
@@ -180,7 +183,8 @@ private:
   std::string live_, round_;
   std::vector<std::string> branches_;
   std::map<VarId, std::string>
-      unmasked_; // the mask under which a variable came to life, or of the loop whose own it is
+      unmasked_;                        // the mask under which a variable came to life, or of the loop whose own it is
+  std::map<VarId, std::string> fields_; // outputs of which a loop makes records -> the vector of the field at hand
   std::vector<Accumulator> accumulators_;
   Standing place_ = Standing::elsewhere;
   std::map<std::string, std::string> gathered_; // the names of what the statement at hand gathers

@@ -329,6 +329,38 @@ template <class T, class Active>
 inline void store_every(T* to, int64_t stride, Active active, typename LanesOf<T, Active::kLanes>::type value) {
   for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
 }
+//@ store_fields: store
+// Lanes of the fields as neighbouring records.
+template <int kPart, int kFields, class T, int N, size_t... kLane>
+inline Lanes<T, N> record_part(const Lanes<T, N> (&fields)[kFields], std::index_sequence<kLane...>) {
+  // The element at `lane` of the part is a field of this record.
+  constexpr auto field = [](size_t lane) { return (kPart * N + int(lane)) % kFields; };
+  constexpr auto record = [](size_t lane) { return (kPart * N + int(lane)) / kFields; };
+  const auto low = __builtin_shufflevector(fields[0].v, fields[1].v, (record(kLane) + (field(kLane) == 1 ? N : 0))...);
+  if constexpr (kFields == 2) {
+    return low;
+  } else {
+    constexpr int kRest = kFields - 1;
+    const auto high = __builtin_shufflevector(fields[2].v, fields[kRest].v, (record(kLane) + (field(kLane) == 3 ? N : 0))...);
+    return __builtin_shufflevector(low, high, (int(kLane) + (field(kLane) >= 2 ? N : 0))...);
+  }
+}
+template <int kPart, int kFields, class T, int N> inline void store_parts(T* to, const Lanes<T, N> (&fields)[kFields]) {
+  if constexpr (kPart < kFields) {
+    store(to + kPart * N, AllLanes<N>{}, record_part<kPart>(fields, std::make_index_sequence<N>{}));
+    store_parts<kPart + 1>(to, fields);
+  }
+}
+template <int kFields, class T, int N> inline void store_fields(T* to, FirstLanes<N> active, const Lanes<T, N> (&fields)[kFields]) {
+  for (int lane = 0; lane < active.count; ++lane)
+    for (int field = 0; field < kFields; ++field) to[lane * kFields + field] = fields[field][lane];
+}
+template <int kFields, class T, int N> inline void store_fields(T* to, AllLanes<N>, const Lanes<T, N> (&fields)[kFields]) {
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16)  // the oldest machines have no instruction that picks small ones
+    store_fields(to, FirstLanes<N>{N}, fields);
+  else
+    store_parts<0>(to, fields);
+}
 //@ each_lane: load
 // A function of single values, lane by lane; an argument may be the same for all lanes.
 template <class V> struct LaneValues {

@@ -83,7 +83,27 @@ template <class T, int N, int kFields, int kField> void take_field() {
   }
 }
 
+template <class T, int N, int kFields> void put_fields() {
+  Lanes<T, N> fields[kFields];
+  for (auto &field : fields)
+    field = any_lanes<T, N>();
+  for (int count = 1; count <= N; ++count) {
+    T records[N * kFields] = {};
+    if (count == N)
+      store_fields(records, AllLanes<N>{}, fields);
+    else
+      store_fields(records, FirstLanes<N>{count}, fields);
+    for (int i = 0; i < N * kFields; ++i)
+      expect(records[i] == (i < count * kFields ? fields[i % kFields][i / kFields] : T(0)), "store_fields", sizeof(T),
+             kFields, N);
+  }
+}
+
 template <class T, int N> void take_fields() {
+  put_fields<T, N, 2>();
+  put_fields<T, N, 3>();
+  put_fields<T, N, 4>();
+
   take_field<T, N, 2, 0>();
   take_field<T, N, 2, 1>();
   take_field<T, N, 3, 0>();
