@@ -366,6 +366,58 @@ inline void finish_stores() {
 #endif
 }
 
+// Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
+template <class T, int N>
+inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
+  return b.v > a.v ? b.v : a.v;
+}
+template <class T, int N>
+inline Lanes<T, N> lesser(Lanes<T, N> a, Lanes<T, N> b) {
+  return b.v < a.v ? b.v : a.v;
+}
+
+// The greater and the lesser are `a` where either is NaN: with all bits set where `b` is, that is NaN.
+template <class T, int N>
+inline Lanes<T, N> or_nan(Lanes<T, N> chosen, Lanes<T, N> b) {
+  using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
+  return (typename Lanes<T, N>::Vector)((Bits)chosen.v | (Bits)(b.v != b.v));
+}
+// One number in all lanes. GCC finds the instruction for an extreme only where it does not know the number.
+template <class T, int N>
+inline Lanes<T, N> opaque(T number) {
+  Lanes<T, N> all(number);
+#if defined(__SSE2__) && !defined(__clang__)
+  if constexpr (std::is_floating_point_v<T> && sizeof(all.v) <= kVectorBytes) asm("" : "+x"(all.v));
+#endif
+  return all;
+}
+
+// NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of them.
+template <class T, int N>
+inline Lanes<T, N> maximum(Lanes<T, N> a, Lanes<T, N> b) {
+  return or_nan(greater(a, b), b);
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(Lanes<T, N> a, Lanes<T, N> b) {
+  return or_nan(lesser(a, b), b);
+}
+template <class T, int N>
+inline Lanes<T, N> maximum(Lanes<T, N> a, std::common_type_t<T> b) {
+  return b != b ? Lanes<T, N>(b) : greater(a, opaque<T, N>(b));
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(Lanes<T, N> a, std::common_type_t<T> b) {
+  return b != b ? Lanes<T, N>(b) : lesser(a, opaque<T, N>(b));
+}
+template <class T, int N>
+inline Lanes<T, N> maximum(std::common_type_t<T> a, Lanes<T, N> b) {
+  return maximum(Lanes<T, N>(a), b);
+}
+template <class T, int N>
+inline Lanes<T, N> minimum(std::common_type_t<T> a, Lanes<T, N> b) {
+  return minimum(Lanes<T, N>(a), b);
+}
+
 // Numbers of another type; of a mask: 1 or 0.
 template <class To, class From, int N>
 inline Lanes<To, N> convert(Lanes<From, N> from) {
@@ -495,14 +547,14 @@ inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
 template <class To, class From, int N>
 inline Lanes<To, N> saturate(Lanes<From, N> value) {
   constexpr To kLow = std::numeric_limits<To>::min(), kHigh = std::numeric_limits<To>::max();
-  const Lanes<From, N> low = From(kLow), high = From(kHigh), zero = From(0);
   if constexpr (sizeof(To) < sizeof(From)) {
     using Whole = std::conditional_t<(sizeof(To) < 4), int32_t, To>;
-    const auto above = value.v > low.v ? value.v : low.v, within = above < high.v ? above : high.v;
-    const auto number = value.v == value.v ? within : zero.v;
+    const auto within = lesser(greater(value, opaque<From, N>(From(kLow))), opaque<From, N>(From(kHigh))).v;
+    const auto number = value.v == value.v ? within : Lanes<From, N>(From(0)).v;
     return resized<To>(__builtin_convertvector(number, typename VectorOf<Whole, N>::type));
   } else {
     // The upper end is no number of type From: what reaches it is never converted.
+    const Lanes<From, N> low = From(kLow), high = From(kHigh), zero = From(0);
     const auto number = ((value.v > low.v) & (value.v < high.v)) ? value.v : zero.v;
     const Lanes<To, N> whole = __builtin_convertvector(number, typename Lanes<To, N>::Vector);
     return choose(value >= high, Lanes<To, N>(kHigh), choose(value <= low, Lanes<To, N>(kLow), whole));

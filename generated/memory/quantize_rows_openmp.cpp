@@ -686,14 +686,14 @@ inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
 template <class To, class From, int N>
 inline Lanes<To, N> saturate(Lanes<From, N> value) {
   constexpr To kLow = std::numeric_limits<To>::min(), kHigh = std::numeric_limits<To>::max();
-  const Lanes<From, N> low = From(kLow), high = From(kHigh), zero = From(0);
   if constexpr (sizeof(To) < sizeof(From)) {
     using Whole = std::conditional_t<(sizeof(To) < 4), int32_t, To>;
-    const auto above = value.v > low.v ? value.v : low.v, within = above < high.v ? above : high.v;
-    const auto number = value.v == value.v ? within : zero.v;
+    const auto within = lesser(greater(value, opaque<From, N>(From(kLow))), opaque<From, N>(From(kHigh))).v;
+    const auto number = value.v == value.v ? within : Lanes<From, N>(From(0)).v;
     return resized<To>(__builtin_convertvector(number, typename VectorOf<Whole, N>::type));
   } else {
     // The upper end is no number of type From: what reaches it is never converted.
+    const Lanes<From, N> low = From(kLow), high = From(kHigh), zero = From(0);
     const auto number = ((value.v > low.v) & (value.v < high.v)) ? value.v : zero.v;
     const Lanes<To, N> whole = __builtin_convertvector(number, typename Lanes<To, N>::Vector);
     return choose(value >= high, Lanes<To, N>(kHigh), choose(value <= low, Lanes<To, N>(kLow), whole));

@@ -446,7 +446,9 @@ Code LanePrinter::operation(const Expr &e, ExprId id) {
     return within([&]() -> Code {
       return {helper("quotient") + "(" + expression(e.args[0]).text + ", " + expression(e.args[1]).text + ")"};
     });
-  const bool extreme = e.op == Op::min || e.op == Op::max, in_place = form == "operator" || extreme;
+  const bool extreme = e.op == Op::min || e.op == Op::max,
+             clamps = e.op == Op::clamp && !varies(e.args[1]) && !varies(e.args[2]),
+             in_place = form == "operator" || extreme || clamps;
   std::vector<Code> args;
   for (ExprId arg : e.args)
     args.push_back(

@@ -146,18 +146,18 @@ template <int N> inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
   return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
 #endif
 }
-//@ lanes_saturate: Lanes
+//@ lanes_saturate: extremes
 // Float to integer: NaN gives 0, what does not fit the nearest end.
 template <class To, class From, int N> inline Lanes<To, N> saturate(Lanes<From, N> value) {
   constexpr To kLow = std::numeric_limits<To>::min(), kHigh = std::numeric_limits<To>::max();
-  const Lanes<From, N> low = From(kLow), high = From(kHigh), zero = From(0);
   if constexpr (sizeof(To) < sizeof(From)) {
     using Whole = std::conditional_t<(sizeof(To) < 4), int32_t, To>;
-    const auto above = value.v > low.v ? value.v : low.v, within = above < high.v ? above : high.v;
-    const auto number = value.v == value.v ? within : zero.v;
+    const auto within = lesser(greater(value, opaque<From, N>(From(kLow))), opaque<From, N>(From(kHigh))).v;
+    const auto number = value.v == value.v ? within : Lanes<From, N>(From(0)).v;
     return resized<To>(__builtin_convertvector(number, typename VectorOf<Whole, N>::type));
   } else {
     // The upper end is no number of type From: what reaches it is never converted.
+    const Lanes<From, N> low = From(kLow), high = From(kHigh), zero = From(0);
     const auto number = ((value.v > low.v) & (value.v < high.v)) ? value.v : zero.v;
     const Lanes<To, N> whole = __builtin_convertvector(number, typename Lanes<To, N>::Vector);
     return choose(value >= high, Lanes<To, N>(kHigh), choose(value <= low, Lanes<To, N>(kLow), whole));

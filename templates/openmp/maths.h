@@ -23,6 +23,9 @@ template <class T, int N> inline Lanes<T, N> sign(Lanes<T, N> value) {
 template <class T, int N> inline Lanes<T, N> clamp(Lanes<T, N> value, Lanes<T, N> low, Lanes<T, N> high) {
   return minimum(maximum(value, low), high);
 }
+template <class T, int N> inline Lanes<T, N> clamp(Lanes<T, N> value, std::common_type_t<T> low, std::common_type_t<T> high) {
+  return minimum(maximum(value, low), high);
+}
 //@ lanes_remainder: Lanes
 template <class T, int N, class Number> inline Lanes<T, N> operator%(Lanes<T, N> value, Number by) {
   return value.v % Lanes<T, N>(T(by)).v;
