@@ -46,6 +46,11 @@ def shared(np_like, act, a):
         values = plain_giou(np_like, pred, target) * mask
         return values, mask, values.sum() / mask.sum().clip(1)
 
+    def masked_softmax(x, length):
+        key, query = np_like.arange(x.shape[-1]), np_like.arange(x.shape[-2])
+        seen = (key <= query[:, None]) & (key < length[:, None, None, None])
+        return act.softmax(np_like.where(seen, x, -math.inf), -1)
+
     return {
         "add": lambda x, y: x + y,
         "muladd": lambda x, y: x * y + 0.5,
@@ -60,6 +65,7 @@ def shared(np_like, act, a):
         "cumsum along rows": lambda x: x.cumsum(1),
         "cumsum down columns": lambda x: x.cumsum(0),
         "log-softmax": lambda x: act.log_softmax(x, -1),
+        "masked softmax": masked_softmax,
         "giou loss": loss_of,
     }
 
@@ -91,6 +97,7 @@ def torch_peer(compiled):
         "giou loss ragged": ragged_loss,
         "cross entropy": lambda x, target: functional.cross_entropy(x, target.long(), reduction="none"),
         "matmul": lambda x, y: x @ y,
+        "int8 similarity": lambda q, r, s, t: torch._int_mm(q, r.t()) * s[:, None] * t,
     }
     out_forms = {
         "add": lambda o, x, y: torch.add(x, y, out=o),
@@ -138,7 +145,7 @@ def jax_peer():
 
     act = type("act", (), {"gelu": staticmethod(lambda x: jax.nn.gelu(x, approximate=False)),
                            "silu": staticmethod(jax.nn.silu), "relu": staticmethod(jax.nn.relu),
-                           "log_softmax": staticmethod(jax.nn.log_softmax)})
+                           "softmax": staticmethod(jax.nn.softmax), "log_softmax": staticmethod(jax.nn.log_softmax)})
 
     def layer_norm(x, g, b):
         d = x - x.mean(-1, keepdims=True)
@@ -178,6 +185,8 @@ def jax_peer():
         "max pool": lambda x: window(x, -jnp.inf, jax.lax.max),
         "average pool": lambda x: window(x, 0.0, jax.lax.add) / window(jnp.ones_like(x), 0.0, jax.lax.add),
         "giou loss ragged": ragged_loss,
+        "int8 similarity": lambda q, r, s, t: jax.lax.dot_general(
+            q, r, (((1,), (1,)), ((), ())), preferred_element_type=jnp.int32) * s[:, None] * t,
         "cross entropy": lambda x, target: jax.nn.logsumexp(x, -1) - x[jnp.arange(len(x)), target],
         "matmul": lambda x, y: x @ y,
     }
@@ -398,6 +407,15 @@ def numba_peer():
                 z[i, j] = s
 
     @njit(parallel=True)
+    def similarity(query, row, query_scale, row_scale, score):
+        for j in prange(row.shape[0]):
+            for i in range(query.shape[0]):
+                s = np.int32(0)
+                for k in range(query.shape[1]):
+                    s += np.int32(query[i, k]) * np.int32(row[j, k])
+                score[i, j] = np.float32(s) * query_scale[i] * row_scale[j]
+
+    @njit(parallel=True)
     def matmul_rows(x, y, z):
         for i in prange(x.shape[0]):
             for j in range(y.shape[1]):
@@ -413,7 +431,7 @@ def numba_peer():
         "row sum": {"numba": row_sum}, "column sum": {"numba": column_sum}, "cumsum along rows": {"numba": cumsum_rows},
         "cumsum down columns": {"numba": cumsum_columns}, "linear recurrence": {"numba": linear_recurrence},
         "giou loss": {"numba": giou_loss}, "giou loss ragged": {"numba": giou_loss_ragged}, "max pool": {"numba": max_pool},
-        "softmax": {"numba": softmax}, "matmul": {"numba, dots": matmul_dots, "numba, rows": matmul_rows},
+        "softmax": {"numba": softmax}, "int8 similarity": {"numba": similarity}, "matmul": {"numba, dots": matmul_dots, "numba, rows": matmul_rows},
     }  # fmt: skip
 
     def prepare(work, arrays):

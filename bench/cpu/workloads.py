@@ -103,6 +103,13 @@ def layer_norm(a):
     return {"y": d / np.sqrt((d * d).mean(1, keepdims=True) + 1e-5) * a["gamma"] + a["beta"]}
 
 
+def softmax_masked(a):
+    key, query = np.arange(a["x"].shape[-1]), np.arange(a["x"].shape[-2])
+    seen = (key <= query[:, None]) & (key < a["length"][: len(a["x"]), None, None, None])
+    e = np.exp(a["x"] - np.where(seen, a["x"], -np.inf).max(-1, keepdims=True)) * seen
+    return {"y": e / e.sum(-1, keepdims=True)}
+
+
 def softmax_channels(a):
     e = np.exp(a["x"] - a["x"].max(1, keepdims=True))
     return {"y": e / e.sum(1, keepdims=True)}
@@ -262,6 +269,10 @@ for rows, n in ((4096, 4096), (65536, 128), (64, 262144)):
     add(f"rms norm {rows}x{n}", "norm/rms_norm", "rms_norm_f32", shape,
         lambda rng, s: {"x": normal(rng, s["rows"], s["N"]), "gamma": normal(rng, s["N"])}, like("y", "rows", "N"),
         rms_norm, 1.3 if square else 1.0, operations=6)
+add("masked softmax 16x8x384x384", "norm/softmax_masked", "softmax_masked_f32", {"B": 16, "H": 8, "Q": 384, "K": 384},
+    lambda rng, s: {"x": normal(rng, s["B"], s["H"], s["Q"], s["K"]),
+                    "length": filled(rng.integers(s["K"] // 2, s["K"] + 1, s["B"], np.int32))},
+    like("y", "B", "H", "Q", "K"), softmax_masked, None, operations=20)
 add("softmax over channels 4x21x512x512", "norm/softmax_channels", "softmax_channels_f32",
     {"B": 4, "C": 21, "N": 512 * 512}, lambda rng, s: {"x": normal(rng, s["B"], s["C"], s["N"])},
     like("y", "B", "C", "N"), softmax_channels, 1.0, operations=20)
@@ -307,6 +318,15 @@ add("argmax 8192x4096", "reduce/argmax", "argmax_f32", {"M": 8192, "N": 4096},
     lambda rng, s: {"x": normal(rng, s["M"], s["N"])},
     lambda s: {"position": ((s["M"],), np.int64), "value": ((s["M"],), np.float32)},
     lambda a: {"position": a["x"].argmax(1)}, 1.0, operations=2, by_row=False, tolerance=0)
+add("int8 similarity 8x32768x1024", "matmul/similarity_int8", "similarity_int8", {"M": 8, "K": 1024, "N": 32768},
+    lambda rng, s: {"query": filled(rng.integers(-128, 128, (s["M"], s["K"]), np.int8)),
+                    "row": filled(rng.integers(-128, 128, (s["N"], s["K"]), np.int8)),
+                    "query_scale": filled(rng.random(s["M"], np.float32)),
+                    "row_scale": filled(rng.random(s["N"], np.float32))},
+    like("score", "M", "N"),
+    lambda a: {"score": a["query"].astype(np.float64) @ a["row"].astype(np.float64).T * a["query_scale"][:, None]
+               * a["row_scale"]},
+    None, operations=2 * 8, by_row=False)
 add("histogram 2^26", "reduce/histogram", "histogram", {"N": 2**26},
     lambda rng, s: {"x": rng.integers(0, 256, s["N"], np.uint8)}, lambda s: {"counts": ((256,), np.int32)},
     lambda a: {"counts": np.bincount(a["x"].astype(np.int64), minlength=256)}, 1.0, operations=1, by_row=False, tolerance=0)

@@ -29,6 +29,15 @@ def plane_loop(x, clamped):
 
 
 @loops
+def similarity_int8(x, s, p):
+    score = np.zeros((s["M"], s["N"]))
+    for m, n in np.ndindex(score.shape):
+        total = sum(int(a) * int(b) for a, b in zip(x["query"][m], x["row"][n]))
+        score[m, n] = total * float(x["query_scale"][m]) * float(x["row_scale"][n])
+    return {"score": score}
+
+
+@loops
 def giou_planes(x, s, p):
     return plane_loop(x, True)
 

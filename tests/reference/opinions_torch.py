@@ -60,6 +60,13 @@ def softmax(x, s, p):
 
 
 @by_torch
+def softmax_masked(x, s, p):
+    key, query = torch.arange(s["K"]), torch.arange(s["Q"])
+    seen = (key <= query[:, None]) & (key < t(x["length"])[:, None, None, None])
+    return {"y": functional.softmax(t(x["x"]).masked_fill(~seen, -torch.inf), -1)}
+
+
+@by_torch
 def softmax_channels(x, s, p):
     return {"y": functional.softmax(t(x["x"]), 1)}
 

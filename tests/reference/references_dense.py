@@ -19,6 +19,12 @@ def matmul_int8(inputs, sizes, params):
 
 
 @reference
+def similarity_int8(inputs, sizes, params):
+    products = Num((inputs["query"].astype(np.int64) @ inputs["row"].astype(np.int64).T).astype(np.float64))
+    return {"score": products * (inputs["query_scale"][:, None] * inputs["row_scale"])}
+
+
+@reference
 def matmul_activation(inputs, sizes, params):
     return {"z": activate(params["activation"], product(inputs) + inputs["bias"])}
 
@@ -38,6 +44,15 @@ for _name in ("matmul", "matmul_halves", "matmul_blocked", "matmul_batched"):
 @reference
 def softmax(inputs, sizes, params):
     x = Num(inputs["x"])
+    e = exp(x - x.max(-1, keep=True))
+    return {"y": e / e.sum(-1, keep=True)}
+
+
+@reference
+def softmax_masked(inputs, sizes, params):
+    key, query = np.arange(sizes["K"]), np.arange(sizes["Q"])
+    seen = (key <= query[:, None]) & (key < inputs["length"][:, None, None, None])
+    x = Num(np.where(seen, inputs["x"], -np.inf))
     e = exp(x - x.max(-1, keep=True))
     return {"y": e / e.sum(-1, keep=True)}
 
