@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "body/exprs.h"
+#include "body/foreign_names.h"
 
 namespace kgen::body {
 namespace {
@@ -45,7 +46,7 @@ private:
     Diagnostic *d = reporter_.add(DiagId::body_arguments, call_.span,
                                   {std::string(call_.row->name), std::string(call_.row->takes)});
     if (d != nullptr)
-      d->help = help;
+      d->help = help.empty() ? std::string(instead_of(call_.row->name)) : help;
   }
 
   // Argument `i` as a value of its own type.
