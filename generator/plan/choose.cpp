@@ -3,6 +3,7 @@
 
 #include "plan/access.h"
 #include "plan/columns.h"
+#include "plan/elsewhere.h"
 #include "plan/ends.h"
 #include "plan/exprs.h"
 #include "plan/forward.h"
@@ -209,6 +210,7 @@ Plan place(const Kernel &kernel, const Facts &facts, TargetKind target, Recomput
     plan.kernel.exprs[id].safe = facts.inside[id];
   plan.axis_order = memory_order(kernel);
   std::vector<PlanNode> program = lower(plan.kernel);
+  compute_elsewhere(plan.kernel, program);
   int rounds = 0;
   do {
     prune(plan.kernel, program);

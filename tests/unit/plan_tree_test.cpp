@@ -246,6 +246,21 @@ TEST_CASE("the loop of folds of the first so many of a row ends there, unless ot
   CHECK(!ends("y = sum(x, N, where(index(N) < x));"));
 }
 
+TEST_CASE("a local that is read at other points is computed there where that is quick, and seldom") {
+  const auto keeps = [&](const std::string &body) {
+    return print(plan_of("kernel = \"elsewhere\"\ninputs.x = \"u8[N]\"\n"
+                         "outputs.y = \"f32[N]\"\naxes.I = 3\nbody = '''\n" +
+                         body + "\n'''"))
+               .find("buffer of the kernel") != std::string::npos;
+  };
+  CHECK(!keeps("float v = x / 255.0f; y = at(v, N = index(N) + 1) - v;"));
+  CHECK(!keeps("float v = x + index(N); y = at(v, N = size(N) - 1 - index(N));"));
+  CHECK(keeps("float v = exp(float(x)); y = at(v, N = index(N) + 1) - v;"));
+  CHECK(keeps("float v = x / 255.0f; y = sum(at(v, N = index(N) + I), I);"));
+  CHECK(keeps("float v = x; v = v * 2; y = at(v, N = index(N) + 1);"));
+  CHECK(keeps("float v = 0; if (x > 3) v = x; y = at(v, N = index(N) + 1);"));
+}
+
 TEST_CASE("a local that a fold finds has the fold's total, unless it is changed later or is of another type") {
   const auto copies = [](const std::string &body) {
     return shape(plan_of(
