@@ -289,7 +289,7 @@ private:
   // written in turn, so that the pieces meet in the nearest cache.
   LanePrinter::Part part_of(const PlanNode &loop, const PlanNode *crossing, bool around) {
     if (crossing == nullptr) {
-      const int64_t deep = has_long_loops(plan_, loop) && !reads_rows(plan_, loop) ? kDeepestChunk : kDeepChunk;
+      const int64_t deep = !long_loops(plan_, loop).empty() && !reads_rows(plan_, loop) ? kDeepestChunk : kDeepChunk;
       const int64_t length = contains_loop(loop.body) ? deep : kChunk;
       return {std::to_string(length), length, ""};
     }

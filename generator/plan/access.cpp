@@ -236,20 +236,17 @@ std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNo
   return out;
 }
 
-bool has_long_loops(const Plan &plan, const PlanNode &loop) {
-  bool found = false;
+AxisSet long_loops(const Plan &plan, const PlanNode &loop) {
+  AxisSet out;
   for_each_node(loop, [&](const PlanNode &n) {
-    found = found || (n.kind == PlanNode::Kind::loop && &n != &loop && !most_positions(plan.kernel.axes[n.axis]));
+    if (n.kind == PlanNode::Kind::loop && &n != &loop && !most_positions(plan.kernel.axes[n.axis]))
+      out |= AxisSet::of(n.axis);
   });
-  return found;
+  return out;
 }
 
 bool reads_rows(const Plan &plan, const PlanNode &loop) {
-  AxisSet inner;
-  for_each_node(loop, [&](const PlanNode &n) {
-    if (n.kind == PlanNode::Kind::loop && &n != &loop)
-      inner |= AxisSet::of(n.axis);
-  });
+  const AxisSet inner = long_loops(plan, loop);
   bool found = false;
   for_each_node(loop, [&](const PlanNode &n) {
     for (ExprId id : expressions_of(n))

@@ -59,9 +59,9 @@ bool has_other_ends(const Kernel &kernel, AxisId axis);
 // other ends, {kNone, 0} is that size: for nodes with an array that ends there, or with the index only.
 std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNode &node, AxisId axis);
 
-// Are there loops inside that may go on for long?
-bool has_long_loops(const Plan &plan, const PlanNode &loop);
-// Do loops inside go from row to row of arrays whose elements differ along the loop, too?
+// The axes of loops inside that may go on for long.
+AxisSet long_loops(const Plan &plan, const PlanNode &loop);
+// Do they go from row to row of arrays whose elements differ along the loop, too?
 bool reads_rows(const Plan &plan, const PlanNode &loop);
 
 } // namespace kgen

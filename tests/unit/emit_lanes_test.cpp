@@ -108,10 +108,11 @@ TEST_CASE(
     "threads share lanes in short parts where each goes on for long, unless longer parts of rows are read at once") {
   const auto text = [](const char *value) {
     return openmp_text(std::string("kernel = \"parts\"\ninputs.p = \"f32[N]\"\ninputs.q = \"f32[M]\"\n"
-                                   "inputs.rows = \"f32[M, N]\"\naxes.I = 3\noutputs.y = \"f32[N]\"\nbody = '''\n") +
+                                   "inputs.cols = \"f32[N, I]\"\naxes.I = 3\noutputs.y = \"f32[N]\"\nbody = '''\n") +
                        value + "\n'''");
   };
   CHECK(has(text("y = sum(exp(p - q), M);"), "n_first += 64)"));
+  CHECK(has(text("y = sum(exp(sum(cols * q, I)), M);"), "n_first += 64)"));
   CHECK(has(text("y = sum(p * at(p, N = min(index(N) + I, size(N) - 1)), I);"), "n_first += 256)"));
 }
 
