@@ -108,11 +108,12 @@ TEST_CASE(
     "threads share lanes in short parts where each goes on for long, unless longer parts of rows are read at once") {
   const auto text = [](const char *value) {
     return openmp_text(std::string("kernel = \"parts\"\ninputs.p = \"f32[N]\"\ninputs.q = \"f32[M]\"\n"
-                                   "inputs.cols = \"f32[N, I]\"\naxes.I = 3\noutputs.y = \"f32[N]\"\nbody = '''\n") +
+                                   "inputs.cols = \"f32[N, I]\"\ninputs.more = \"f32[M, I]\"\naxes.I = 3\noutputs.y = "
+                                   "\"f32[N]\"\nbody = '''\n") +
                        value + "\n'''");
   };
   CHECK(has(text("y = sum(exp(p - q), M);"), "n_first += 64)"));
-  CHECK(has(text("y = sum(exp(sum(cols * q, I)), M);"), "n_first += 64)"));
+  CHECK(has(text("y = argmin(sum(abs(cols - more), I), M);"), "n_first += 64)"));
   CHECK(has(text("y = sum(p * at(p, N = min(index(N) + I, size(N) - 1)), I);"), "n_first += 256)"));
 }
 
