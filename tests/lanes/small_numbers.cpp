@@ -17,6 +17,8 @@ namespace {
 
 #include "openmp/memory.h"
 
+#include "openmp/extremes.h"
+
 #include "openmp/conversions.h"
 
 #include "openmp/folds.h"
