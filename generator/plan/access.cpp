@@ -192,7 +192,7 @@ bool touches(const Kernel &kernel, const PlanNode &node, AxisId axis) {
   for (ExprId id : expressions_of(node))
     walk(kernel, id, [&](ExprId at) {
       const Expr &e = kernel.expr(at);
-      found = found || (e.op == Op::read && here(e.ref, e.coords));
+      found = found || (ends_lanes(e) && here(e.ref, e.coords));
       return true;
     });
   return found;
@@ -225,7 +225,7 @@ std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNo
   for (ExprId id : expressions_of(node))
     walk(kernel, id, [&](ExprId at) {
       const Expr &e = kernel.expr(at);
-      if (e.op == Op::read)
+      if (ends_lanes(e))
         add(e.ref, e.coords, false);
       return true;
     });

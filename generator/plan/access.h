@@ -55,6 +55,9 @@ bool sticks_out(const Kernel &kernel, AxisId axis);
 // Or do arrays end elsewhere than the axis?
 bool has_other_ends(const Kernel &kernel, AxisId axis);
 
+// Does the expression have values only where the array or local in it does? (One that is asked for is as good as read.)
+inline bool ends_lanes(const Expr &e) { return e.op == Op::read || e.op == Op::inside || e.op == Op::element; }
+
 // The operand dimensions that bound the lanes of the node along `axis`, beyond the axis' own size. Where arrays have
 // other ends, {kNone, 0} is that size: for nodes with an array that ends there, or with the index only.
 std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNode &node, AxisId axis);

@@ -92,7 +92,7 @@ void Limits::add_own(const PlanNode &node, AxisId axis, LimitList &out) const {
   for (ExprId id : expressions_of(node))
     walk(kernel_, id, [&](ExprId at) {
       const Expr &e = kernel_.expr(at);
-      if (e.op == Op::read)
+      if (ends_lanes(e))
         if (const auto known = of_locals_.find({e.ref, axis}); known != of_locals_.end())
           for (const auto &limit : known->second)
             add(out, limit);
