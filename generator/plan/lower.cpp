@@ -76,7 +76,7 @@ private:
   bool is_found_by_fold(const PlanNode &node, const Stmt &stmt, std::vector<PlanNode> &out) {
     const Expr &value = kernel_.expr(node.value);
     const Var &local = kernel_.vars[node.target];
-    if (value.op != Op::read || out.size() < 2 || out.back().kind != PlanNode::Kind::fold_step ||
+    if (kernel_.expr(stmt.value).op != Op::fold || value.op != Op::read || out.size() < 2 || out.back().kind != PlanNode::Kind::fold_step ||
         out.back().target != value.ref || out.back().partner != kNone)
       return false;
     const Var &total = kernel_.vars[value.ref];
