@@ -48,7 +48,7 @@ static PlanNode head_of(const PlanNode &node) {
 // Do the threads of the block go through the statements inside together, one after the other?
 bool CudaKernel::is_block_list(const PlanNode &node) {
   return node.kind == PlanNode::Kind::branch || node.kind == PlanNode::Kind::repeat ||
-         node.kind == PlanNode::Kind::steps || !own_buffers(node).empty();
+         node.kind == PlanNode::Kind::steps || (node.order != PlanNode::Order::ordered && !own_buffers(node).empty());
 }
 
 // Memory that is written in the phase and touched by more than one statement of the block.
@@ -260,9 +260,10 @@ std::string CudaKernel::longest_length() {
 // Buffers of which each turn of the loops that threads share has its own, while the block has one.
 std::set<VarId> CudaKernel::own_buffers(const PlanNode &loop) {
   std::set<VarId> out;
-  if (loop.kind != PlanNode::Kind::loop || loop.order == PlanNode::Order::ordered)
+  if (loop.kind != PlanNode::Kind::loop)
     return out;
-  for (const PlanNode *shared : chain_of(loop, kMostNested, loop.order))
+  const bool ordered = loop.order == PlanNode::Order::ordered;
+  for (const PlanNode *shared : ordered ? std::vector{&loop} : chain_of(loop, kMostNested, loop.order))
     for (const Access &a : accesses_of(plan_.kernel, loop)) {
       const Storage &storage = plan_.storage[a.var];
       if (shared->kind == PlanNode::Kind::loop && storage.kind == Storage::Kind::worker &&
@@ -275,6 +276,8 @@ std::set<VarId> CudaKernel::own_buffers(const PlanNode &loop) {
 
 // Such a buffer has room for all turns where that is known to be little.
 void CudaKernel::widen_buffers(const PlanNode &loop) {
+  if (loop.order == PlanNode::Order::ordered)
+    return;
   for (VarId var : own_buffers(loop)) {
     Storage wide = plan_.storage[var];
     for (const PlanNode *shared : chain_of(loop, kMostNested, loop.order))
@@ -315,12 +318,13 @@ void CudaKernel::rounds_of_block(const PlanNode &loop) {
 }
 
 void CudaKernel::block_loop(const PlanNode &node) {
-  if (!own_buffers(node).empty()) {
+  const bool alone = !own_buffers(node).empty(); // a turn at a time
+  if (node.order == PlanNode::Order::ordered) {
+    LaneAnalysis(plan_).has_scans_only(node) && !alone ? block_scans(node) : block_in_order(node);
+  } else if (alone) {
     rounds_of_block(node);
   } else if (node.order == PlanNode::Order::reduction) {
     block_reduction(node);
-  } else if (node.order == PlanNode::Order::ordered) {
-    LaneAnalysis(plan_).has_scans_only(node) ? block_scans(node) : block_in_order(node);
   } else {
     const std::vector<const PlanNode *> chain = chain_of(node, kMostNested);
     strided(chain, chain.back()->body, part_ ? &*part_ : nullptr);
