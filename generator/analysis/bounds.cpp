@@ -138,8 +138,11 @@ private:
       set(stmt, *state);
       return state;
     case Stmt::Kind::branch: {
-      const State taken = list(stmt.body, given(stmt.value, true, state));
-      return join(taken, list(stmt.otherwise, given(stmt.value, false, state)));
+      ++conditions_;
+      const State taken = list(stmt.body, given(stmt.value, true, state)),
+                  rest = list(stmt.otherwise, given(stmt.value, false, state));
+      --conditions_;
+      return join(taken, rest);
     }
     case Stmt::Kind::leave:
       left_ = join(left_, state);
@@ -186,6 +189,7 @@ private:
 
   State loop(const Stmt &stmt, const State &entry) {
     State head = entry;
+    ++conditions_;
     ++depth_;
     ++trying_;
     if (depth_ > kDeepest) {
@@ -202,6 +206,7 @@ private:
     --trying_;
     const State after = round(stmt, head).after;
     --depth_;
+    --conditions_;
     return after;
   }
 
@@ -277,7 +282,7 @@ private:
     const Expr &e = kernel_.expr(id);
     // Folds go over points that conditions around them have not let in.
     static const Known kNothing;
-    const bool folds = e.op == Op::fold || e.op == Op::scan;
+    const bool folds = (e.op == Op::fold || e.op == Op::scan) && conditions_ > 0;
     for (const Coordinate &c : e.coords)
       value(c.value, known);
     std::vector<Bounds> args;
@@ -376,10 +381,22 @@ private:
       if (args[0].low < 0 && args[1].low < 0)
         return std::nullopt;
       return WideBounds{0, args[0].low < 0 ? high(1) : args[1].low < 0 ? high(0) : std::min(high(0), high(1))};
+    case Op::bit_or: // of numbers that are not negative: has no higher bit than they have
+    case Op::bit_xor:
+      if (args[0].low < 0 || args[1].low < 0)
+        return std::nullopt;
+      return WideBounds{0, all_bits(std::max(high(0), high(1)))};
+    case Op::bit_not:
+      return WideBounds{-high(0) - 1, -low(0) - 1};
+    case Op::shl:
     case Op::shr:
       if (args[1].low < 0 || args[1].high >= 8 * bytes_of(e.type))
         return std::nullopt;
+      if (e.op == Op::shl)
+        return corners(args, [](Wide a, Wide b) { return a * (Wide(1) << static_cast<int>(b)); });
       return corners(args, [](Wide a, Wide b) { return a >> static_cast<int>(b); });
+    case Op::sign:
+      return WideBounds{sign(low(0)), sign(high(0))};
     default:
       return std::nullopt;
     }
@@ -399,6 +416,16 @@ private:
     return WideBounds{std::min<Wide>(0, each.low * count), std::max<Wide>(0, each.high * count)};
   }
 
+  static Wide sign(Wide value) { return Wide(value > 0) - Wide(value < 0); }
+
+  // The greatest number of as many bits.
+  static Wide all_bits(Wide value) {
+    Wide out = 0;
+    while (out < value)
+      out = 2 * out + 1;
+    return out;
+  }
+
   template <class Operation> static WideBounds corners(const std::vector<Bounds> &args, Operation operation) {
     const Wide all[] = {operation(args[0].low, args[1].low), operation(args[0].low, args[1].high),
                         operation(args[0].high, args[1].low), operation(args[0].high, args[1].high)};
@@ -414,9 +441,10 @@ private:
 
   Kernel &kernel_;
   std::vector<std::optional<Bounds>> found_;
-  State left_, next_; // of the innermost loop: lanes that break, and that continue
-  int depth_ = 0;
-  int trying_ = 0; // loops whose bounds are still looked for
+  State left_, next_;  // of the innermost loop: lanes that break, and that continue
+  int depth_ = 0;      // of loops
+  int conditions_ = 0; // branches and loops around the statement at hand
+  int trying_ = 0;     // loops whose bounds are still looked for
 };
 
 } // namespace

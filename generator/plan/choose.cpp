@@ -19,6 +19,7 @@
 #include "plan/share_rows.h"
 #include "plan/share_scans.h"
 #include "plan/shares.h"
+#include "plan/short_lanes.h"
 #include "plan/storage.h"
 #include "plan/tree.h"
 
@@ -272,6 +273,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     narrow_locals(plan);
     hoist_heavy(plan);
     load_once(plan);
+    shorten_lanes(plan);
   }
   return plan;
 }

@@ -335,6 +335,8 @@ private:
     init.lanes = kept;
     init.value = init.condition = kNone;
     ExprId found = make_read(kernel_, step.target);
+    if (!selects && is_integer(e.type) && is_bounded(e))
+      kernel_.exprs[found].bounds = e.bounds;
     if (selects)
       step.second = place_of_best(step.reduced.list().front(), found);
     const ExprId result = make_cast(kernel_, found, e.type);

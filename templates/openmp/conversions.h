@@ -61,6 +61,13 @@ template <class To, class T, int N> inline Lanes<To, N> widened_bytes(Lanes<T, N
     return kSigned ? (Wide)__builtin_ia32_pmovsxbd256(v) : (Wide)__builtin_ia32_pmovzxbd256(v);
   }
 #elif defined(__SSE2__) && !defined(__SSE4_1__) && !defined(__clang__)
+  if constexpr (kBytes == 16 && kNew == 2) {  // signs are put beside bytes
+    int64_t bits;
+    memcpy(&bits, &from.v, sizeof bits);
+    const auto v = (Chars)typename VectorOf<int64_t, 2>::type{bits};
+    const auto signs = kSigned ? (Chars)((typename VectorOf<int8_t, 16>::type)v < 0) : Chars{};
+    return (Wide)__builtin_shufflevector(v, signs, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  }
   if constexpr (kBytes == 16 && kNew == 4) {  // signs are put beside bytes, and then beside pairs of them
     int32_t bits;
     memcpy(&bits, &from.v, sizeof bits);

@@ -57,6 +57,35 @@ body = 'y = index(N) + far < 7 ? x : float(far - index(N));'
   CHECK(text.find("Positions<") == std::string::npos);
 }
 
+TEST_CASE("numbers that fit 16 bits, or of which the low bits are enough, are computed in 16") {
+  const std::string text = openmp_text(R"(
+kernel = "shorts"
+axes.K = 3
+inputs.x = "u8[M, N, C=3]"
+outputs.grey = "u8[M, N]"
+outputs.low = "i8[M, N]"
+body = '''
+grey = (77 * at(x, C = 0) + 150 * at(x, C = 1) + 29 * at(x, C = 2) + 128) >> 8;
+int d = at(x, C = 0) - at(x, C = 1);
+low = abs(d) / 3 + d * d * d;
+'''
+)");
+  CHECK(has(text, "for_lanes<kLanes16>") != has(text, "for_lines<kLanes16>"));
+  CHECK(has(text, "150 * widened_bytes<uint16_t>("));
+  CHECK(has(text, "convert<int8_t>(absolute(d) / 3 + d * d * d)"));
+  CHECK(text.find("int32_t") == std::string::npos);
+}
+
+TEST_CASE("one number that needs more than 16 bits keeps a loop as it is") {
+  for (const char *body : {"y = 129 * x * x >> 8;", "y = x + far > 3;", "y = x / 2.0f;", "y = (x * 300 + x) / 5;"}) {
+    CAPTURE(body);
+    const std::string text = openmp_text("kernel = \"longs\"\ninputs.x = \"u8[N]\"\nscalars.far = \"i32\"\n"
+                                         "outputs.y = \"u8[N]\"\nbody = '" +
+                                         std::string(body) + "'\n");
+    CHECK(text.find("kLanes16") == std::string::npos);
+  }
+}
+
 TEST_CASE("a remainder by a number does not make rows lanes") {
   const std::string text = openmp_text(R"(
 kernel = "waves"
