@@ -74,7 +74,7 @@ bool keeps_rows_apart(const Plan &plan) {
 std::string short_rows_condition(const Kernel &kernel, AxisSet axes, std::string (*name)(const std::string &axis)) {
   std::string text;
   for (AxisId axis : axes.list())
-    text += (text.empty() ? "" : " && ") + name(kernel.axes[axis].name) + " <= " + std::to_string(kShortRow);
+    text += (text.empty() ? "" : " && ") + name(kernel.axes[axis].size.name) + " <= " + std::to_string(kShortRow);
   return text;
 }
 
