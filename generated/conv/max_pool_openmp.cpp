@@ -415,7 +415,7 @@ __attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from,
       return load(values, AllLanes<N>{});
     }
   }
-  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  for (int lane = 0; lane < N && lane < active.count; ++lane) values[lane] = from[lane * stride];
   return load(values, AllLanes<N>{});
 }
 template <class T, int N>
@@ -448,7 +448,7 @@ __attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(
     }
   }
   T values[N] = {};
-  for (int lane = 0; lane < active.count; ++lane) {
+  for (int lane = 0; lane < N && lane < active.count; ++lane) {
     const int64_t here = at + lane * kStep;
     values[lane] = here >= 0 && here < extent ? array[first + lane * kStep] : outside;
   }

@@ -484,7 +484,7 @@ __attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from,
       return load(values, AllLanes<N>{});
     }
   }
-  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  for (int lane = 0; lane < N && lane < active.count; ++lane) values[lane] = from[lane * stride];
   return load(values, AllLanes<N>{});
 }
 template <class T, int N>

@@ -89,8 +89,10 @@ private:
           reason = "only its block is at hand";
           return false;
         }
-        if (!coordinate(named->value, dim.extent, kernel_.axes[dim.axis].name, reason))
+        if (!coordinate(named->value, dim.extent, kernel_.axes[dim.axis].name, reason)) {
+          warn_never_inside(expr, dim, kernel_.expr(named->value).bounds);
           return false;
+        }
       } else if (dim.may_miss) {
         reason = "the array may have no elements";
         return false;
@@ -100,6 +102,19 @@ private:
       }
     }
     return true;
+  }
+
+  void warn_never_inside(const Expr &read, const Dim &dim, const Bounds &at) {
+    if (!dim.extent.is_integer() || dim.extent.value == 0 || (at.high >= 0 && at.low < dim.extent.value))
+      return;
+    const Var &var = kernel_.vars[read.ref];
+    const std::string low = std::to_string(at.low), high = std::to_string(at.high);
+    context_.diags.add(DiagId::never_inside, read.place,
+                       {var.name, kernel_.axes[dim.axis].name, std::to_string(dim.extent.value - 1),
+                        at.low == at.high      ? low
+                        : at.low == INT64_MIN  ? "at most " + high
+                        : at.high == INT64_MAX ? "at least " + low
+                                               : low + " .. " + high});
   }
 
   // Along a dimension that keeps the current point.

@@ -305,6 +305,18 @@ Expr Converter::named_object(const clang::VarDecl *variable, const clang::DeclRe
   return cast(value(variable->getInit()), arithmetic(variable->getType(), at), true);
 }
 
+// The quotient that becomes a real number by itself: `y = x / 255`.
+static const clang::BinaryOperator *quotient_in(const clang::Expr *converted) {
+  const auto *e = llvm::dyn_cast<clang::BinaryOperator>(converted->IgnoreParens());
+  return e != nullptr && e->getOpcode() == clang::BO_Div ? e : nullptr;
+}
+
+// A conversion that stands in the text, of which Clang has put a part below.
+static bool is_written(const clang::CastExpr *e) {
+  const auto *implicit = llvm::dyn_cast<clang::ImplicitCastExpr>(e);
+  return implicit == nullptr || implicit->isPartOfExplicitCast();
+}
+
 Expr Converter::implicit_cast(const clang::CastExpr *e) {
   const clang::Expr *inner = e->getSubExpr();
   switch (e->getCastKind()) {
@@ -321,6 +333,8 @@ Expr Converter::implicit_cast(const clang::CastExpr *e) {
   case clang::CK_FloatingToBoolean:
   case clang::CK_BooleanToSignedIntegral: {
     const Span at = span(e);
+    if (e->getCastKind() == clang::CK_IntegralToFloating && !is_written(e))
+      becomes_real_ = quotient_in(inner);
     return cast(value(inner), arithmetic(e->getType(), at), true);
   }
   case clang::CK_ArrayToPointerDecay:
@@ -386,20 +400,21 @@ Expr Converter::unary_operator(const clang::UnaryOperator *e) {
   }
 }
 
-// Quotients of whole numbers that were hardly meant as such: `1 / 2`, `1 / size(N)`.
+// Quotients of whole numbers that were hardly meant as such: `1 / 2`, `1 / size(N)`, `y = x / 255`.
 void Converter::judge_division(const clang::BinaryOperator *e, const Expr &numerator, const Span &at) {
-  if (may_be_negative(numerator))
-    reporter_.add(DiagId::body_division, at);
   const auto *above = llvm::dyn_cast<clang::IntegerLiteral>(e->getLHS()->IgnoreParenImpCasts());
   const auto *below = llvm::dyn_cast<clang::IntegerLiteral>(e->getRHS()->IgnoreParenImpCasts());
-  if (above == nullptr || above->getValue() == 0 || !e->getType()->isIntegerType())
-    return;
-  const uint64_t number = above->getValue().getLimitedValue();
-  if (below != nullptr ? number >= below->getValue().getLimitedValue() : number != 1)
-    return;
-  if (Diagnostic *d =
-          reporter_.add(DiagId::body_no_fraction, at, {below != nullptr ? "" : " for every divisor above 1"}))
-    d->help = "write `real(" + std::to_string(number) + ") / ...` to keep the fraction";
+  const uint64_t number = above == nullptr ? 0 : above->getValue().getLimitedValue();
+  if (number != 0 && e->getType()->isIntegerType() &&
+      (below != nullptr ? number < below->getValue().getLimitedValue() : number == 1)) {
+    if (Diagnostic *d =
+            reporter_.add(DiagId::body_no_fraction, at, {below != nullptr ? "" : " for every divisor above 1"}))
+      d->help = "write `real(" + std::to_string(number) + ") / ...` to keep the fraction";
+  } else if (e == becomes_real_) {
+    reporter_.add(DiagId::body_lost_fraction, at);
+  } else if (may_be_negative(numerator)) {
+    reporter_.add(DiagId::body_division, at);
+  }
 }
 
 Expr Converter::binary_operator(const clang::BinaryOperator *e) {

@@ -126,6 +126,7 @@ private:
   std::vector<Span> &real_locals_;
   Body body_;
   Frame *frame_ = nullptr;
+  const clang::BinaryOperator *becomes_real_ = nullptr;  // the quotient that was converted last
   std::map<const clang::FunctionDecl *, int> functions_; // -1: being converted
   std::vector<int64_t> sizes_;                           // operations of each function, with calls inlined
   std::vector<int> heights_;                             // calls nested in each other in each function

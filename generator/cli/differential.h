@@ -11,7 +11,7 @@
 
 namespace kgen {
 
-// Of floats: real ones; small integers; those, with some NaN; or each in turn.
+// Real numbers, and whole ones of any size; small integers; those, with some NaN; or each in turn.
 enum class RandomData { real, integers, nans, all };
 
 struct DifferentialOptions {

@@ -143,8 +143,7 @@ public:
         return false;
     for (const ScalarArgument &scalar : kernel_.scalars)
       if (!input_.scalars.count(scalar.name))
-        input_.scalars[scalar.name] =
-            is_floating(scalar.type) ? (options_.integers ? 1 + below(3) : 0.25 + 0.5 * unit()) : 1 + below(5);
+        input_.scalars[scalar.name] = scalar_of(scalar.type);
     for (const Table &table : kernel_.tables)
       if (!input_.tables.count(table.name) && !fill_table(table))
         return false;
@@ -212,11 +211,28 @@ private:
     return true;
   }
 
+  double scalar_of(Type type) {
+    if (is_floating(type))
+      return options_.integers ? 1 + below(3) : 0.25 + 0.5 * unit();
+    return static_cast<double>(type == Type::boolean ? below(2) : 1 + below(5));
+  }
+
+  // Beside real numbers whole ones are of any size, as far as 16 bits go: the ends often.
+  Value whole_number(Type type) {
+    const Type narrow = bytes_of(type) <= 2 ? type : is_unsigned(type) ? Type::u16 : Type::i16;
+    const Bounds all = bounds_of(narrow);
+    const bool any = !options_.integers && (narrow == type || below(8) == 0);
+    if (!any)
+      return integer_value(is_unsigned(type) ? below(8) : below(9) - 4);
+    const int64_t end = below(8);
+    return integer_value(end == 0 ? all.low : end == 1 ? all.high : all.low + below(all.high - all.low + 1));
+  }
+
   Value value_of(Type type) {
     if (type == Type::boolean)
       return integer_value(below(2));
     if (is_integer(type))
-      return integer_value(is_unsigned(type) ? below(8) : below(9) - 4);
+      return whole_number(type);
     if (options_.nans && below(16) == 0)
       return number_value(std::numeric_limits<double>::quiet_NaN());
     return number_value(options_.integers ? static_cast<double>(below(7) - 3) : round_to(2 * unit() - 1, type));

@@ -17,7 +17,7 @@ std::vector<std::string> missing_sizes(const Kernel &kernel, const RunInput &inp
 
 struct RandomOptions {
   uint64_t seed = 1;
-  bool integers = false;          // floats are small integers: every target must agree bit for bit
+  bool integers = false;          // all are small integers: every target must agree bit for bit
   bool nans = false;              // but some elements, which are NaN
   bool optional_operands = false; // else they are absent
   bool partial_outputs = false;   // give outputs that may keep their elements some to keep

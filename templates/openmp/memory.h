@@ -182,7 +182,7 @@ template <class T, int N> __attribute__((noinline)) typename LanesOf<T, N>::type
       return load(values, AllLanes<N>{});
     }
   }
-  for (int lane = 0; lane < active.count; ++lane) values[lane] = from[lane * stride];
+  for (int lane = 0; lane < N && lane < active.count; ++lane) values[lane] = from[lane * stride];
   return load(values, AllLanes<N>{});
 }
 template <class T, int N> inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
@@ -293,7 +293,7 @@ __attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(co
     }
   }
   T values[N] = {};
-  for (int lane = 0; lane < active.count; ++lane) {
+  for (int lane = 0; lane < N && lane < active.count; ++lane) {
     const int64_t here = at + lane * kStep;
     values[lane] = here >= 0 && here < extent ? array[first + lane * kStep] : outside;
   }
@@ -311,7 +311,7 @@ inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int
 template <class T, class Active>
 __attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_ends(const T* array, int64_t first, int64_t at, int64_t least, int64_t most, Active active) {
   T values[Active::kLanes] = {};
-  for (int lane = 0; lane < active.count; ++lane) {
+  for (int lane = 0; lane < Active::kLanes && lane < active.count; ++lane) {
     const int64_t above = at + lane > least ? at + lane : least;
     values[lane] = array[first - at + (above < most ? above : most)];
   }
