@@ -17,14 +17,14 @@ extern "C" {
 // function allocate it.
 
 // box_start: i64[B + 1]
-// pred: f32[(B) * (N), 4]
-// target: f32[(B) * (N), 4]
-// giou: f32[(B) * (N)]
+// pred: f32[N, 4]
+// target: f32[N, 4]
+// giou: f32[N]
 // picture_loss: f32[B]
 // loss: f32[]
-/* @function giou_loss_ragged_f32 args: table box_start i64 [B + 1] offsets N; in pred f32 [(B) * (N), 4]; in
- * target f32 [(B) * (N), 4]; out giou f32 [(B) * (N)]; out picture_loss f32 [B]; out loss f32 []; size B;
- * size N; status table_status; workspace workspace; workspace_openmp workspace */
+/* @function giou_loss_ragged_f32 args: table box_start i64 [B + 1] offsets N; in pred f32 [N, 4]; in target
+ * f32 [N, 4]; out giou f32 [N]; out picture_loss f32 [B]; out loss f32 []; size B; size N; status
+ * table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_ragged_f32_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_f32_cuda(const int64_t* box_start, const float* pred, const float* target, float* giou,
                               float* picture_loss, float* loss, int64_t B, int64_t N, int32_t* table_status,
@@ -35,14 +35,14 @@ int giou_loss_ragged_f32_openmp(const int64_t* box_start, const float* pred, con
                                 int64_t workspace_bytes);
 
 // box_start: i64[B + 1]
-// pred: f16[(B) * (N), 4]
-// target: f16[(B) * (N), 4]
-// giou: f16[(B) * (N)]
+// pred: f16[N, 4]
+// target: f16[N, 4]
+// giou: f16[N]
 // picture_loss: f16[B]
 // loss: f16[]
-/* @function giou_loss_ragged_f16 args: table box_start i64 [B + 1] offsets N; in pred f16 [(B) * (N), 4]; in
- * target f16 [(B) * (N), 4]; out giou f16 [(B) * (N)]; out picture_loss f16 [B]; out loss f16 []; size B;
- * size N; status table_status; workspace workspace; workspace_openmp workspace */
+/* @function giou_loss_ragged_f16 args: table box_start i64 [B + 1] offsets N; in pred f16 [N, 4]; in target
+ * f16 [N, 4]; out giou f16 [N]; out picture_loss f16 [B]; out loss f16 []; size B; size N; status
+ * table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_ragged_f16_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_f16_cuda(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
                               uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
@@ -53,14 +53,14 @@ int giou_loss_ragged_f16_openmp(const int64_t* box_start, const uint16_t* pred, 
                                 void* workspace, int64_t workspace_bytes);
 
 // box_start: i64[B + 1]
-// pred: bf16[(B) * (N), 4]
-// target: bf16[(B) * (N), 4]
-// giou: bf16[(B) * (N)]
+// pred: bf16[N, 4]
+// target: bf16[N, 4]
+// giou: bf16[N]
 // picture_loss: bf16[B]
 // loss: bf16[]
-/* @function giou_loss_ragged_bf16 args: table box_start i64 [B + 1] offsets N; in pred bf16 [(B) * (N), 4];
- * in target bf16 [(B) * (N), 4]; out giou bf16 [(B) * (N)]; out picture_loss bf16 [B]; out loss bf16 []; size
- * B; size N; status table_status; workspace workspace; workspace_openmp workspace */
+/* @function giou_loss_ragged_bf16 args: table box_start i64 [B + 1] offsets N; in pred bf16 [N, 4]; in target
+ * bf16 [N, 4]; out giou bf16 [N]; out picture_loss bf16 [B]; out loss bf16 []; size B; size N; status
+ * table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_ragged_bf16_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_bf16_cuda(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
                                uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
@@ -71,14 +71,14 @@ int giou_loss_ragged_bf16_openmp(const int64_t* box_start, const uint16_t* pred,
                                  void* workspace, int64_t workspace_bytes);
 
 // box_start: i64[B + 1]
-// pred: f64[(B) * (N), 4]
-// target: f64[(B) * (N), 4]
-// giou: f64[(B) * (N)]
+// pred: f64[N, 4]
+// target: f64[N, 4]
+// giou: f64[N]
 // picture_loss: f64[B]
 // loss: f64[]
-/* @function giou_loss_ragged_f64 args: table box_start i64 [B + 1] offsets N; in pred f64 [(B) * (N), 4]; in
- * target f64 [(B) * (N), 4]; out giou f64 [(B) * (N)]; out picture_loss f64 [B]; out loss f64 []; size B;
- * size N; status table_status; workspace workspace; workspace_openmp workspace */
+/* @function giou_loss_ragged_f64 args: table box_start i64 [B + 1] offsets N; in pred f64 [N, 4]; in target
+ * f64 [N, 4]; out giou f64 [N]; out picture_loss f64 [B]; out loss f64 []; size B; size N; status
+ * table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_ragged_f64_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_f64_cuda(const int64_t* box_start, const double* pred, const double* target,
                               double* giou, double* picture_loss, double* loss, int64_t B, int64_t N,

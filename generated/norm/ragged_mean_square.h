@@ -16,12 +16,11 @@ extern "C" {
 // function allocate it.
 
 // row_start: i64[B + 1]
-// x: f32[(B) * (N)]
+// x: f32[N]
 // rms: f32[B]
-// y: f32[(B) * (N)]
-/* @function ragged_mean_square args: table row_start i64 [B + 1] offsets N; in x f32 [(B) * (N)]; out rms f32
- * [B]; out y f32 [(B) * (N)]; size B; size N; status table_status; workspace workspace; workspace_openmp
- * workspace */
+// y: f32[N]
+/* @function ragged_mean_square args: table row_start i64 [B + 1] offsets N; in x f32 [N]; out rms f32 [B];
+ * out y f32 [N]; size B; size N; status table_status; workspace workspace; workspace_openmp workspace */
 int64_t ragged_mean_square_cuda_workspace(int64_t B, int64_t N);
 int ragged_mean_square_cuda(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
                             int64_t N, int32_t* table_status, void* workspace, int64_t workspace_bytes,

@@ -16,10 +16,10 @@ extern "C" {
 // allocate it.
 
 // start: i64[B + 1]
-// x: f32[(B) * (N), D]
+// x: f32[N, D]
 // y: f32[B, D]
-/* @function segment_sum_f32 args: table start i64 [B + 1] offsets N; in x f32 [(B) * (N), D]; out y f32 [B,
- * D]; size B; size N; size D; status table_status; workspace_openmp workspace */
+/* @function segment_sum_f32 args: table start i64 [B + 1] offsets N; in x f32 [N, D]; out y f32 [B, D]; size
+ * B; size N; size D; status table_status; workspace_openmp workspace */
 int segment_sum_f32_cuda(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D,
                          int32_t* table_status, void* stream);
 int64_t segment_sum_f32_openmp_workspace(int64_t B, int64_t N, int64_t D);
@@ -27,10 +27,10 @@ int segment_sum_f32_openmp(const int64_t* start, const float* x, float* y, int64
                            void* workspace, int64_t workspace_bytes);
 
 // start: i64[B + 1]
-// x: f64[(B) * (N), D]
+// x: f64[N, D]
 // y: f64[B, D]
-/* @function segment_sum_f64 args: table start i64 [B + 1] offsets N; in x f64 [(B) * (N), D]; out y f64 [B,
- * D]; size B; size N; size D; status table_status; workspace_openmp workspace */
+/* @function segment_sum_f64 args: table start i64 [B + 1] offsets N; in x f64 [N, D]; out y f64 [B, D]; size
+ * B; size N; size D; status table_status; workspace_openmp workspace */
 int segment_sum_f64_cuda(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D,
                          int32_t* table_status, void* stream);
 int64_t segment_sum_f64_openmp_workspace(int64_t B, int64_t N, int64_t D);
@@ -38,10 +38,10 @@ int segment_sum_f64_openmp(const int64_t* start, const double* x, double* y, int
                            void* workspace, int64_t workspace_bytes);
 
 // start: i64[B + 1]
-// x: bf16[(B) * (N), D]
+// x: bf16[N, D]
 // y: bf16[B, D]
-/* @function segment_sum_bf16 args: table start i64 [B + 1] offsets N; in x bf16 [(B) * (N), D]; out y bf16
- * [B, D]; size B; size N; size D; status table_status; workspace_openmp workspace */
+/* @function segment_sum_bf16 args: table start i64 [B + 1] offsets N; in x bf16 [N, D]; out y bf16 [B, D];
+ * size B; size N; size D; status table_status; workspace_openmp workspace */
 int segment_sum_bf16_cuda(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B, int64_t N,
                           int64_t D, int32_t* table_status, void* stream);
 int64_t segment_sum_bf16_openmp_workspace(int64_t B, int64_t N, int64_t D);

@@ -86,6 +86,8 @@ std::string without_aliases(std::string text) {
   return text;
 }
 
+constexpr std::string_view kUndeclared = "use of undeclared identifier '";
+
 constexpr std::string_view kOneElement =
     "a body computes one element: `x` is that of the array at hand, another is `at(x, N = e)`";
 
@@ -129,7 +131,7 @@ public:
   void run() {
     using Handler = void (MessageReporter::*)();
     static constexpr std::pair<std::string_view, Handler> kHandlers[] = {
-        {"use of undeclared identifier '", &MessageReporter::undeclared},
+        {kUndeclared, &MessageReporter::undeclared},
         {"unknown type name '", &MessageReporter::undeclared},
         {"no template named '", &MessageReporter::undeclared},
         {"cannot assign to ", &MessageReporter::not_assignable},
@@ -203,7 +205,7 @@ private:
           "in the body there are `real float double bool`, `int int64_t` and the like, and the spec's type parameters";
     else if (const std::string_view instead = instead_of(name); !instead.empty())
       help = instead;
-    else if (const std::string meant = suggestion(); !meant.empty())
+    else if (const std::string meant = suggestion(); meant.size() > 1 || (!meant.empty() && !is_set(name)))
       help = "did you mean `" + meant + "`?";
     else if (has_member())
       help = "functions are called by their own names: `exp(x)`";
@@ -211,7 +213,32 @@ private:
       help = std::string(kOneElement);
     else if (help = near_name(name); help.empty() && !span_.source->is_body() && is_called())
       help = "declare functions before they are called";
+    if (is_set(name))
+      help += (help.empty() ? "" : " if not, ") + std::string("declare it where it is first set: `real ") + name +
+              " = ...`";
+    else if (help.empty() && is_coordinate())
+      help = "a coordinate is named by an axis of the array: `at(x, N = e)`";
     add(DiagId::body_undeclared, {name}, help);
+  }
+
+  char next_to(size_t at, bool before) const {
+    const std::string_view text = span_.source->text();
+    at = before ? text.substr(0, at).find_last_not_of(" \n") : text.find_first_not_of(" \n", at);
+    return at == std::string_view::npos ? ';' : text[at];
+  }
+  bool stands_before_assignment(const std::string &name) const {
+    const std::string_view text = span_.source->text();
+    const size_t sign = text.find_first_not_of(" \n", span_.begin + name.size());
+    return sign != std::string_view::npos && text[sign] == '=' && text.substr(sign, 2) != "==";
+  }
+  // `m = mean(x, N);`
+  bool is_set(const std::string &name) const {
+    return span_.source->is_body() && stands_before_assignment(name) &&
+           std::string_view(";{})").find(next_to(span_.begin, true)) != std::string_view::npos;
+  }
+  // `at(x, K = 1)`
+  bool is_coordinate() const {
+    return next_to(span_.begin, true) == ',' && stands_before_assignment(quoted_part(text_));
   }
 
   // `x[i]`
@@ -523,12 +550,16 @@ void report_clang_messages(const std::vector<ClangMessage> &messages, const Unit
     variants[{span.source, span.begin}].insert(message.variant);
   }
   std::set<std::tuple<const SourceText *, size_t, int>> said; // a second message at one place follows from the first
-  std::set<std::pair<const SourceText *, size_t>> faulty, unparsed; // statements
+  std::set<std::pair<const SourceText *, size_t>> faulty, unparsed;  // statements
+  std::set<std::tuple<const SourceText *, std::string, int>> missed; // a name that is not declared is told of once
   for (const ClangMessage &message : messages) {
     const Span span = place_of(message, unit);
     const size_t statement = span.source->statement(span.begin);
     if (unparsed.contains({span.source, statement}))
       continue; // what Clang makes of the rest of a statement that it could not read
+    if (message.text.starts_with(kUndeclared) &&
+        !missed.emplace(span.source, quoted_part(message.text), message.variant).second)
+      continue;
     if (message.text.starts_with("expected "))
       unparsed.insert({span.source, statement});
     const bool is_else = span.source->text().compare(span.begin, 4, "else") == 0;

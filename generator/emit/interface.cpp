@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analysis/in_place.h"
+#include "ir/interpret_sizes.h"
 #include "plan/exprs.h"
 #include "support/check.h"
 
@@ -27,11 +28,13 @@ std::string extents_of(const Kernel &kernel, const Var &var) {
   std::string text = "[";
   int last = -1;
   for (size_t d = 0; d < var.dims.size(); ++d) {
+    if (interpreter::is_packed(kernel, var, d)) // rows lie one behind the other: the ragged axis behind has all of them
+      continue;
     const std::string one = to_string(in_arguments(kernel, var.dims[d].extent));
     if (var.dims[d].array_dim == last)
       text += " * (" + one + ")";
     else
-      text += (d > 0 ? ", " : "") +
+      text += (text.size() > 1 ? ", " : "") +
               (d + 1 < var.dims.size() && var.dims[d + 1].array_dim == var.dims[d].array_dim ? "(" + one + ")" : one);
     last = var.dims[d].array_dim;
   }

@@ -150,6 +150,7 @@ private:
   void fetch_soon(const PlanNode &loop, AxisId row,
                   const std::function<std::string(const Expr &, const std::string &)> &call);
   std::vector<const Expr *> row_reads(const PlanNode &loop, AxisId row);
+  int64_t fields_of_record(const Expr &read, AxisId lane, AxisId other) const;
   void for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit);
   bool is_narrow(const PlanNode &fold, AxisId axis) const;
   bool sums_shorts(const PlanNode &fold) const;

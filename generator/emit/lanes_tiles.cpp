@@ -60,11 +60,28 @@ std::string LanePrinter::pitch_of(VarId var, AxisId other) {
   return step.kind == LaneStep::Kind::stride ? printer_.size_text(step.stride) : "";
 }
 
+// Where all that lies between neighbours along the lanes is one element for each position of the other axis, and these
+// are few: how many. Else 0.
+int64_t LanePrinter::fields_of_record(const Expr &read, AxisId lane, AxisId other) const {
+  const Axis &axis = kernel_.axes[other];
+  const bool known = axis.uniform && axis.ragged == kNone && axis.start.is_integer(0) && axis.block.is_integer() &&
+                     axis.block.value >= 2 && axis.block.value <= 4;
+  return known && analysis_.step_of(read.ref, read.coords, lane).stride.is_integer(axis.block.value) &&
+                 analysis_.step_of(read.ref, read.coords, other).kind == LaneStep::Kind::neighbour
+             ? axis.block.value
+             : 0;
+}
+
 void LanePrinter::tiles(const PlanNode &loop, const Printer::Range &lanes, const Part &part, AxisId other,
                         const Printer::Range &others) {
-  int columns = 1;
-  for_each_turned(loop, other,
-                  [&](const Expr &e) { columns = std::max(columns, kLineBytes / bytes_of(kernel_.vars[e.ref].type)); });
+  int64_t columns = 1;
+  bool all_records = true;
+  for_each_turned(loop, other, [&](const Expr &e) {
+    columns = std::max<int64_t>(columns, kLineBytes / bytes_of(kernel_.vars[e.ref].type));
+    all_records = all_records && fields_of_record(e, loop.axis, other) > 0;
+  });
+  if (all_records)
+    columns = most_positions(kernel_.axes[other]).value_or(columns);
   const std::string v = printer_.axis_name(other), group = names_.claim(v, "_group"), step = std::to_string(columns),
                     most = std::to_string(part.most), &smaller = helper("smaller");
   Lines &out = printer_.lines;
@@ -83,9 +100,14 @@ void LanePrinter::tiles(const PlanNode &loop, const Printer::Range &lanes, const
     printer_.rename_axis(other, v);
     printer_.rename_axis(loop.axis, lane);
     out.add(Spelling::c_type(kernel_.vars[e.ref].type) + " " + tile + "[" + step + " * " + most + "];");
-    out.add(helper("turn_tile") + "(" + tile + ", " + part.text + ", &" + first + ", " +
-            printer_.size_text(analysis_.step_of(e.ref, e.coords, loop.axis).stride) + ", " + lanes.end + " - " +
-            lanes.begin + ", " + end + " - " + group + ");");
+    const std::string target = tile + ", " + part.text + ", &" + first + ", ", rows = lanes.end + " - " + lanes.begin;
+    if (const int64_t fields = fields_of_record(e, loop.axis, other); fields > 0)
+      out.add(helper("turn_records") + "(" + target + rows + ", std::make_index_sequence<" + std::to_string(fields) +
+              ">{});");
+    else
+      out.add(helper("turn_tile") + "(" + target +
+              printer_.size_text(analysis_.step_of(e.ref, e.coords, loop.axis).stride) + ", " + rows + ", " + end +
+              " - " + group + ");");
     turned_[element] = tile + "[(" + v + " - " + group + ") * " + part.text + " + " + lane + " - " + lanes.begin + "]";
   });
   out.add("for (int64_t " + v + " = " + group + "; " + v + " < " + end + "; ++" + v + ") {");

@@ -25,8 +25,9 @@ const std::set<std::string> kHelpers = {
     "quotient", "random_uniform", "remainder_of", "row_at", "row_fold", "rsqrt", "saturate", "scan_before",
     "scan_lanes", "scan_linear", "scan_products", "scan_threads", "share_begin", "share_of", "shift_left",
     "shift_right", "shorts", "sigmoid", "smaller", "store", "store_around", "store_every", "store_fields", "store_pack",
-    "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "turn_tile", "widened", "widened_bytes",
-    "wrapping_absolute", "wrapping_add", "wrapping_multiply", "wrapping_negate", "wrapping_subtract", "write_around",
+    "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "turn_records", "turn_tile", "widened",
+    "widened_bytes", "wrapping_absolute", "wrapping_add", "wrapping_multiply", "wrapping_negate", "wrapping_subtract",
+    "write_around",
     // Types and numbers.
     "AllLanes", "Distances", "FirstLanes", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32", "kLanes64", "kLanes8",
     "kVectorBytes", "Lanes", "LanesOf", "Mask", "Positions", "Scaled", "ShortSum", "Steps", "Strided", "VectorOf"};

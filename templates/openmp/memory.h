@@ -276,6 +276,15 @@ template <int kFields, int kField, class T, int N> inline Lanes<T, N> load_field
 template <int kFields, int kField, class T, int N> inline Lanes<T, N> load_field(const T* from, FirstLanes<N> active) {
   return load_every(from + kField, kFields, active);
 }
+//@ turn_records: load_field store
+// Each field of neighbouring records as a row; rows begin `to_stride` elements apart.
+template <class T, size_t... kField>
+inline void turn_records(T* to, int64_t to_stride, const T* from, int64_t records, std::index_sequence<kField...>) {
+  constexpr int kFields = sizeof...(kField);
+  for_lanes<int(16 / sizeof(T))>(0, records, [=](int64_t at, auto active) {
+    (store(to + int64_t(kField) * to_stride + at, active, load_field<kFields, int(kField)>(from + at * kFields, active)), ...);
+  });
+}
 //@ load_inside: load_every shifted_by
 // Where a group leaves its row or is not whole, neighbours of it may do so that lie inside: their values are shifted.
 template <int64_t kStep, class T, class Active>

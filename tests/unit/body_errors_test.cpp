@@ -242,7 +242,8 @@ TEST_CASE("coordinates") {
   CHECK(messages("o = at(x, N = 0.5);") ==
         "15:15: a coordinate is a whole number | write `int64_t(...)`, which drops the fraction\n");
   CHECK(messages("o = at(x, k = 1);") == "15:11: only an axis can be given a coordinate | `k` is a grid dimension\n");
-  CHECK(messages("o = at(x, Q = 1);") == "15:11: `Q` is not declared\n");
+  CHECK(messages("o = at(x, Q = 1);") ==
+        "15:11: `Q` is not declared | a coordinate is named by an axis of the array: `at(x, N = e)`\n");
 }
 
 TEST_CASE("local arrays") {
