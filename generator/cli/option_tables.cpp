@@ -86,7 +86,8 @@ const OptionRow kOptions[] = {
     {"--work", bit(Command::verify), &Options::work, "element operations that one case may take"},
     {"--seeds", bit(Command::verify), &Options::seeds, "random inputs for each choice of sizes"},
     {"--data", bit(Command::verify), &Options::data,
-     "random numbers: real ones and whole ones of any size, small integers, those with some NaN, or each in turn", "real integers nans all"},
+     "random numbers: real ones and whole ones of any size, small integers, those with some NaN, or each in turn",
+     "real integers nans all"},
 };
 
 } // namespace

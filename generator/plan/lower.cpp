@@ -76,8 +76,8 @@ private:
   bool is_found_by_fold(const PlanNode &node, const Stmt &stmt, std::vector<PlanNode> &out) {
     const Expr &value = kernel_.expr(node.value);
     const Var &local = kernel_.vars[node.target];
-    if (kernel_.expr(stmt.value).op != Op::fold || value.op != Op::read || out.size() < 2 || out.back().kind != PlanNode::Kind::fold_step ||
-        out.back().target != value.ref || out.back().partner != kNone)
+    if (kernel_.expr(stmt.value).op != Op::fold || value.op != Op::read || out.size() < 2 ||
+        out.back().kind != PlanNode::Kind::fold_step || out.back().target != value.ref || out.back().partner != kNone)
       return false;
     const Var &total = kernel_.vars[value.ref];
     if (local.kind != Var::Kind::local || !local.array.empty() || !stmt.context.empty() || local.type != total.type ||
