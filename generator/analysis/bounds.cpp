@@ -310,13 +310,16 @@ private:
   }
 
   // The size that a value is below, where its exact result fits its type.
-  AxisId below(const Expr &e, const std::vector<Bounds> &args, const Known &known) const {
+  AxisId below(const Expr &e, const std::vector<Bounds> &args, const Known &known) {
     if (e.op == Op::read) {
       const auto at = known.find(e.ref);
       return at != known.end() && is_followed(e) ? at->second.below : kNone;
     }
     if (e.op == Op::index)
       return e.ref == kNone && index_count(kernel_, e.axis, kNone) ? e.axis : kNone;
+    if (e.op == Op::sub && args[1].low >= 1)
+      if (const AxisId axis = size_of(e.args[0], known); axis != kNone)
+        return axis;
     if (e.op == Op::cast || (e.op == Op::sub && args[1].low >= 0))
       return args[0].below;
     if (e.op == Op::min)
@@ -340,7 +343,9 @@ private:
     case Op::size: {
       const Axis &axis = kernel_.axes[e.axis];
       const bool known_size = e.ref == kNone && axis.ragged == kNone && axis.size.is_integer();
-      return known_size ? WideBounds{axis.size.value, axis.size.value} : WideBounds{0, INT64_MAX};
+      const bool fits_int = e.ref == kNone && axis.ragged == kNone && axis.counted_in_int;
+      return known_size ? WideBounds{axis.size.value, axis.size.value}
+                        : WideBounds{0, fits_int ? INT32_MAX : INT64_MAX};
     }
     case Op::fold:
       return folded(e, {low(0), high(0)});

@@ -10,6 +10,8 @@ inline bool contains(Bounds outer, Bounds inner) {
   return outer.low <= inner.low && inner.high <= outer.high && (outer.below == kNone || outer.below == inner.below);
 }
 
+// int_counters.cpp: sets Axis::counted_in_int.
+void find_int_counters(Kernel &kernel);
 // Sets Expr::bounds of all expressions that statements compute.
 void find_bounds(Kernel &kernel);
 

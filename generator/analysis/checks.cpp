@@ -21,6 +21,9 @@ public:
     for (size_t a = 0; a < kernel_.axes.size(); ++a)
       if (!(kernel_.axes[a].size == Size::axis(kernel_.axes[a].name)))
         computed(static_cast<AxisId>(a));
+    for (const Axis &axis : kernel_.axes)
+      if (axis.counted_in_int && !axis.size.is_integer())
+        counted_in_int(axis);
     for (size_t v = 0; v < kernel_.vars.size(); ++v)
       extents(static_cast<VarId>(v));
     for (size_t t = 0; t < kernel_.tables.size(); ++t)
@@ -110,6 +113,12 @@ private:
                        axis.name + " = " + to_string(axis.size) + " would be negative");
     check.condition = at_least_zero(axis.size);
     check.axis = id;
+  }
+
+  void counted_in_int(const Axis &axis) {
+    Check &check = add(Check::Kind::relation, axis.name,
+                       axis.name + " must be at most " + std::to_string(INT32_MAX) + ", for an int counts to it");
+    check.condition = Size::make(Size::Op::less_equal, {axis.size, Size::integer(INT32_MAX)});
   }
 
   bool proved_natural(const Size &size) const {

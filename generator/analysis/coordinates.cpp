@@ -68,7 +68,7 @@ std::optional<Size> Coordinates::size(ExprId id) {
   case Op::grid_size:
     return kernel_.grid[expr.ref].size;
   case Op::cast:
-    return bytes_of(expr.type) < bytes_of(kernel_.expr(expr.args[0]).type) ? std::nullopt : size(expr.args[0]);
+    return keeps_value(expr) ? size(expr.args[0]) : std::nullopt;
   case Op::table: {
     Size out;
     out.op = Size::Op::table;
@@ -107,6 +107,13 @@ std::optional<Size> Coordinates::size(ExprId id) {
   return Size::make(compares ? comparison->second : operation->second, std::move(args));
 }
 
+// A cast whose type holds all that may be cast.
+bool Coordinates::keeps_value(const Expr &cast) const {
+  const Expr &from = kernel_.expr(cast.args[0]);
+  const Bounds all = bounds_of(cast.type);
+  return bytes_of(cast.type) >= bytes_of(from.type) || (from.bounds.low >= all.low && from.bounds.high <= all.high);
+}
+
 // One that is set once, under no condition and in no loop, is what it is set to.
 std::optional<Size> Coordinates::local(const Expr &read) {
   const Var &var = kernel_.vars[read.ref];
@@ -129,16 +136,22 @@ std::optional<Size> Coordinates::local(const Expr &read) {
 std::optional<Size> Coordinates::at_this_moment(const Expr &read) {
   constexpr int64_t kMost = int64_t{1} << 40;
   const Var &var = kernel_.vars[read.ref];
-  const int64_t low = read.bounds.low, high = read.bounds.high;
-  if (!one_moment_ || var.kind != Var::Kind::local || !var.array.empty() || !read.coords.empty() || !is_bounded(read) ||
-      low < -kMost || high > kMost)
+  const auto [low, high, below] = read.bounds;
+  if (!one_moment_ || var.kind != Var::Kind::local || !var.array.empty() || !read.coords.empty() || !is_bounded(read))
     return std::nullopt;
-  const std::string name =
-      "value(" + std::to_string(read.ref) + ", " + std::to_string(low) + ".." + std::to_string(high) + ")";
-  const Size count = Size::integer(high - low + 1);
+  const std::string name = "value(" + std::to_string(read.ref) + ", " + std::to_string(low) + "..";
+  if (low >= 0 && below != kNone)
+    return changing(name + kernel_.axes[below].name + ")", Size::axis(kernel_.axes[below].name));
+  if (low < -kMost || high > kMost)
+    return std::nullopt;
+  const Size value = changing(name + std::to_string(high) + ")", Size::integer(high - low + 1));
+  return Size::make(Size::Op::add, {value, Size::integer(low)});
+}
+
+Size Coordinates::changing(const std::string &name, const Size &count) {
   symbols_.add_variable(name, count);
   changing_.emplace_back(name, count);
-  return Size::make(Size::Op::add, {Size::grid(name), Size::integer(low)});
+  return Size::grid(name);
 }
 
 // C++ truncates and sizes floor: the same where nothing is negative.

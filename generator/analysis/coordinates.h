@@ -33,9 +33,11 @@ public:
   bool inside(const Size &size, const Size &extent);
 
 private:
+  bool keeps_value(const Expr &cast) const;
   std::optional<Size> quotient(const Expr &expr);
   std::optional<Size> local(const Expr &read);
   std::optional<Size> at_this_moment(const Expr &read);
+  Size changing(const std::string &name, const Size &count);
 
   const Kernel &kernel_;
   Symbols &symbols_;

@@ -22,6 +22,7 @@ const Stmt &statement(const Kernel &kernel, const StmtPath &path) {
 Facts analyze(Kernel &kernel, Diagnostics &diags) {
   using namespace analysis;
   Context context(kernel, diags);
+  find_int_counters(kernel);
   find_bounds(kernel);
   find_shown_nans(kernel);
   find_moves(context);

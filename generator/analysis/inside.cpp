@@ -49,10 +49,7 @@ private:
   }
 
   bool coordinate(ExprId value, const Size &extent, const std::string &name, std::string &reason) {
-    const Bounds &known = kernel_.expr(value).bounds;
-    if (extent.is_integer() && is_within(kernel_.expr(value), extent.value))
-      return true;
-    if (known.low >= 0 && known.below != kNone && is_size_of(kernel_.axes[known.below], extent))
+    if (is_within(kernel_, kernel_.expr(value), extent))
       return true;
     Symbols symbols(kernel_);
     Coordinates coordinates(kernel_, symbols);

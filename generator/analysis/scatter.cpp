@@ -1,18 +1,20 @@
-// Stores at other coordinates: at(o, N = e) = v is one-to-one when the place tells every axis of the statement's lanes.
+// Stores at other coordinates: at(o, N = e) = v is one-to-one when the place tells every axis of the statement's lanes,
+// or a running count hands the places out.
 // One that also reaches every element counts as a write of the whole output.
 #include <algorithm>
 
 #include "analysis/coordinates.h"
 #include "analysis/determine.h"
 #include "analysis/flow.h"
+#include "analysis/packing.h"
 
 namespace kgen::analysis {
 namespace {
 
 class Scatter {
 public:
-  Scatter(Context &context, const Stmt &stmt)
-      : context_(context), kernel_(context.kernel), stmt_(stmt), output_(context.var(stmt.target)),
+  Scatter(Context &context, const Stmt &stmt, const std::vector<const Stmt *> &around)
+      : context_(context), kernel_(context.kernel), stmt_(stmt), around_(around), output_(context.var(stmt.target)),
         symbols_(context.kernel), coordinates_(context.kernel, symbols_) {
     symbols_.fix_steps();
     lanes_ = stmt.context | output_.axes;
@@ -33,7 +35,9 @@ public:
         continue;
       determiner.add(symbols_.polynomial(*size), Polynomial());
     }
-    const uint64_t known = determiner.run(false).steps | single_axes();
+    uint64_t known = determiner.run(false).steps | single_axes();
+    for (const Coordinate &c : stmt_.coords)
+      known |= handed_out(c.value, known);
     return (lanes_.bits() & ~known) == 0;
   }
 
@@ -85,6 +89,15 @@ public:
   }
 
 private:
+  // The axis that a running count tells, once the others that the place hangs on are known.
+  uint64_t handed_out(ExprId place, uint64_t known) {
+    const AxisId axis = packed_axis(context_.kernel, place, stmt_, around_);
+    if (axis == kNone)
+      return 0;
+    const uint64_t bit = uint64_t{1} << axis;
+    return ((kernel_.expr(place).axes & lanes_).bits() & ~known & ~bit) == 0 ? bit : 0;
+  }
+
   uint64_t single_axes() const {
     uint64_t known = 0;
     for (AxisId axis : lanes_.list())
@@ -152,6 +165,7 @@ private:
   Context &context_;
   const Kernel &kernel_;
   const Stmt &stmt_;
+  const std::vector<const Stmt *> &around_;
   const Var &output_;
   Symbols symbols_;
   Coordinates coordinates_;
@@ -162,16 +176,17 @@ private:
 
 WholeWrites judge_scatters(Context &context) {
   WholeWrites onto;
-  visit_statements(context.kernel.statements, [&](const Stmt &stmt, const auto &) {
+  visit_statements(context.kernel.statements, [&](const Stmt &stmt, const auto &around) {
     if (stmt.kind != Stmt::Kind::assign || stmt.coords.empty() || stmt.scatter_add || !context.is_output(stmt.target))
       return;
-    Scatter scatter(context, stmt);
+    Scatter scatter(context, stmt, around);
     if (!scatter.one_to_one()) {
       Diagnostic &error = context.diags.add(DiagId::scatter_collides, stmt.place, {context.var(stmt.target).name});
       const std::string witness = scatter.witness();
-      error.help = (witness.empty() ? "elements whose coordinates are equal meet" : witness) + "; " +
-                   "use coordinates that differ for all elements, such as an axis' index, or entries of a table with "
-                   "unique = true; or add with +=";
+      error.help =
+          (witness.empty() ? "elements whose coordinates are equal meet" : witness) + "; " +
+          "use coordinates that differ for all elements, such as an axis' index, entries of a table with "
+          "unique = true, or, under if (keep), int64_t place = cumsum_exclusive(int64_t(keep), N); or add with +=";
       return;
     }
     if (scatter.onto())

@@ -114,8 +114,8 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
     const bool packed_row = is_packed_row(var, d);
     const std::string row = packed_row ? coordinate_text(var.dims[d - 1], coords) : "";
     const bool elsewhere = (given != nullptr && !identity) || (packed_row && given_elsewhere(var.dims[d - 1], coords));
-    const bool known = given != nullptr && !packed_row && dim.whole && dim.extent.is_integer() &&
-                       is_within(kernel.expr(given->value), dim.extent.value);
+    const bool known =
+        given != nullptr && !packed_row && dim.whole && is_within(kernel, kernel.expr(given->value), dim.extent);
     const bool may_be_outside = !known && (elsewhere || (dim.offset && var.kind == Var::Kind::input) || dim.may_miss);
     if (may_be_outside && checks != nullptr) {
       if (packed_row)

@@ -70,6 +70,8 @@ struct Axis {
   AxisId over = kNone;
   bool derived = false; // `equals`: checked not to be negative
   bool batch = false;
+  bool counted_in_int =
+      false;         // a loop counts to its size in an int, so that launchers refuse what an int does not hold
   bool rest = false; // the axis of a leading `...`; its size argument is `rows`
   // The window that operands with this axis share. `uniform` is false when their windows differ; then only the dims
   // count.
@@ -285,6 +287,13 @@ struct Kernel {
     return static_cast<ExprId>(exprs.size()) - 1;
   }
 };
+
+// Is it one of 0 .. extent - 1, as far as its bounds tell?
+inline bool is_within(const Kernel &kernel, const Expr &e, const Size &extent) {
+  if (extent.is_integer() && is_within(e, extent.value))
+    return true;
+  return e.bounds.low >= 0 && e.bounds.below != kNone && is_size_of(kernel.axes[e.bounds.below], extent);
+}
 
 std::string_view op_name(Op op);
 int op_arity(Op op);      // -1: not a scalar operation of ops.def

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include <doctest/doctest.h>
+
 #include "analysis/facts.h"
 #include "body/body.h"
 
@@ -80,6 +82,27 @@ inline Analysed analyse_file(const std::string &path) {
   std::stringstream text;
   text << in.rdbuf();
   return analyse(text.str(), path);
+}
+
+inline Analysed legal(const std::string &text) {
+  Analysed out = analyse(text);
+  CHECK_MESSAGE(out.errors == "", out.errors);
+  REQUIRE(out.built);
+  return out;
+}
+
+// The help of the one message; its name must be this.
+inline std::string refused(const std::string &text, const std::string &name) {
+  const Analysed out = analyse(text);
+  CHECK_MESSAGE(out.names() == name, out.errors);
+  return out.diags.empty() ? "" : out.diags.sorted()[0].help;
+}
+
+inline bool has(const std::string &text, const std::string &part) {
+  const bool found = text.find(part) != std::string::npos;
+  if (!found)
+    MESSAGE(text);
+  return found;
 }
 
 } // namespace kgen::test

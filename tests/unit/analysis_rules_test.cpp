@@ -1,4 +1,6 @@
 // Each rule of section 4 that the analysis holds: a spec that keeps it and one that breaks it, with its witness.
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "analysis/symbols.h"
@@ -7,29 +9,11 @@
 using namespace kgen;
 using kgen::test::analyse;
 using kgen::test::Analysed;
+using kgen::test::has;
+using kgen::test::legal;
+using kgen::test::refused;
 
 namespace {
-
-Analysed legal(const std::string &text) {
-  Analysed out = analyse(text);
-  CHECK_MESSAGE(out.errors == "", out.errors);
-  REQUIRE(out.built);
-  return out;
-}
-
-// The help of the one message; its name must be this.
-std::string refused(const std::string &text, const std::string &name) {
-  const Analysed out = analyse(text);
-  CHECK_MESSAGE(out.names() == name, out.errors);
-  return out.diags.empty() ? "" : out.diags.sorted()[0].help;
-}
-
-bool has(const std::string &text, const std::string &part) {
-  const bool found = text.find(part) != std::string::npos;
-  if (!found)
-    MESSAGE(text);
-  return found;
-}
 
 const std::string kMatmul = R"toml(kernel = "matmul"
 inputs.x = "f32[M, K]"
@@ -402,22 +386,6 @@ TEST_CASE("nothing is read before it is written") {
   refused(body("if (first(k) && index(M) > 0) acc = 0; acc += sum(x, K); if (last(k)) z = acc;"), "undefined_read");
 }
 
-TEST_CASE("stores at other coordinates are one-to-one") {
-  const auto spec = [](const std::string &target, const std::string &statement) {
-    return "kernel = \"a\"\ntables.to = { type = \"i32[N]\", unique = true, range = \"N\" }\ninputs.x = \"f32[N]\"\n"
-           "outputs.z = " +
-           target + "\nbody = '" + statement + "'\n";
-  };
-  const std::string part = "{ type = \"f32[M]\", partial = true }", all = "\"f32[M=N]\"";
-  legal(spec(all, "at(z, M = size(N) - 1 - N) = x;"));
-  legal(spec(all, "at(z, M = to[N]) = x;"));
-  legal(spec(part, "at(z, M = 2 * N + 1) = x;"));
-  refused(spec("\"f32[M]\"", "at(z, M = 2 * N + 1) = x;"), "not_written");
-  CHECK(has(refused(spec(part, "at(z, M = N / 2) = x;"), "scatter_collides"), "(N = 0) and (N = 1) meet"));
-  refused(spec(part, "at(z, M = N % 3) = x;"), "scatter_collides");
-  refused(spec(part, "at(z, M = 5) = x;"), "scatter_collides");
-}
-
 TEST_CASE("an aliased input is read in time") {
   const auto spec = [](const std::string &grid, const std::string &statements) {
     return "kernel = \"a\"\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\noutputs.z = { type = \"f32[N]\", alias = "
@@ -547,21 +515,6 @@ TEST_CASE("tables are read inside their extent") {
   CHECK(legal(spec("s + s", "cdiv(S, 2)")).checks(Check::Kind::table_index).empty());
   CHECK(legal(spec("s + 3", "max(S - 3, 1)")).checks(Check::Kind::table_index).size() == 1);
   CHECK(has(refused(spec("s + S", "S"), "table_outside"), "at S = 1, K = "));
-}
-
-TEST_CASE("an output is written once all its slices are") {
-  const auto spec = [](const std::string &body) {
-    return "kernel = \"a\"\ninputs.x = \"f32[N]\"\noutputs.z = \"f32[N, P=3]\"\nbody = '''\n" + body + "\n'''\n";
-  };
-  CHECK(legal(spec("at(z, P = 0) = x; at(z, P = 2) = x; at(z, P = 1) = x;")).errors == "");
-  CHECK(legal(spec("for (int p = 0; p < 3; ++p) at(z, P = p) = x + p;")).errors == "");
-  CHECK(legal(spec("for (int p = 2; p >= 0; p = p - 1) { if (p == 1) at(z, P = p) = 0; else at(z, P = p) = x; }"))
-            .errors == "");
-  CHECK(refused(spec("at(z, P = 0) = x; at(z, P = 2) = x;"), "not_written") != "");
-  CHECK(refused(spec("for (int p = 0; p < 2; ++p) at(z, P = p) = x;"), "not_written") != "");
-  CHECK(refused(spec("for (int p = 0; p < 3; ++p) { if (p == 2 && x > 0) break; at(z, P = p) = x; }"), "not_written") !=
-        "");
-  CHECK(refused(spec("if (x > 0) at(z, P = 0) = x; at(z, P = 1) = x; at(z, P = 2) = x;"), "not_written") != "");
 }
 
 TEST_CASE("counts of bytes and operations") {

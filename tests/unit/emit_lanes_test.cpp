@@ -553,7 +553,7 @@ for (int p = 0; p < 3; ++p) {
   CHECK(has(text, "store(&z[int64_t(p) * N + n], active, choose(chosen, v, load(&z[int64_t(p) * N + n], active)));"));
 }
 
-TEST_CASE("a counter of 64 bits that stays below an axis' size needs no guard") {
+TEST_CASE("a counter that stays below an axis' size needs no guard") {
   auto text = [](const std::string &type, const std::string &end) {
     return openmp_text(
         "kernel = \"k\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\nbody = '''\nfloat t = 0;\nfor (" + type +
@@ -563,7 +563,10 @@ TEST_CASE("a counter of 64 bits that stays below an axis' size needs no guard") 
   CHECK(!has(text("int64_t", "size(N) - 1"), "inside("));
   CHECK(has(text("int64_t", "size(M)"), "inside("));
   CHECK(has(text("int64_t", "size(N) + 1"), "inside("));
-  CHECK(has(text("int", "size(N)"), "inside(")); // it wraps around where N is larger
+  const std::string in_int = text("int", "size(N)"); // where N is larger it would wrap around: refused
+  CHECK(!has(in_int, "inside("));
+  CHECK(has(in_int, "N must be at most 2147483647"));
+  CHECK(has(text("int", "size(N) + 1"), "inside("));
 }
 
 } // namespace
