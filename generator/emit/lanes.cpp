@@ -128,6 +128,7 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   replace_word(text, kLaneCount, helper("kLanes" + std::to_string(8 * widest_)));
   printer_.lines.append(text);
   accumulators_.clear();
+  chosen_.clear();
 }
 
 // Where outputs go around the caches by whole lines, groups begin with those of the widest one, wherever it lies: what
@@ -202,7 +203,7 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
     if (!folds_over(n, lane_) && !in_lanes(n.target))
       return false;
     return placed(Standing::within, [&] {
-      folds_over(n, lane_) ? fold_across(n) : fold_step(n);
+      folds_over(n, lane_) ? fold_across(n, siblings) : fold_step(n, siblings);
       return true;
     });
   case PlanNode::Kind::scan_step: {

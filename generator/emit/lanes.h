@@ -46,8 +46,10 @@ public:
              const Printer::Range &others);
   // Before the statements of a row: a later loop over it fetches what the first one of the next row will read.
   void fetch_ahead(const PlanNode &rows);
-  // Before a loop down columns.
-  void fetch_rows(const PlanNode &rows);
+  // Before a loop down columns, over that range.
+  void fetch_rows(const PlanNode &rows, const Printer::Range &down);
+  // Before the statements of a part of columns, within the loop over another axis, if there is one.
+  void fetch_parts(const PlanNode &part, AxisId outer);
   // Before a loop that may read many arrays, where the condition says that they come from memory.
   void fetch_streams(const PlanNode &loop, const std::string &far);
   // Stores of these outputs go around the caches where `flag` says so; empty: none.
@@ -131,8 +133,10 @@ private:
   int64_t fields_of(const PlanNode &loop);
   std::string record_of(const PlanNode &node, const PlanNode &loop, int64_t fields);
   bool records(const PlanNode &loop);
-  void fold_step(const PlanNode &node);
-  void fold_across(const PlanNode &node);
+  std::string chosen_lanes(const PlanNode &fold, const std::vector<PlanNode> &siblings);
+  bool is_worth_skipping(ExprId value) const;
+  void fold_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  void fold_across(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void scan_along(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void select(const PlanNode &node, const std::string &taking_part);
   void branch(const PlanNode &node);
@@ -176,10 +180,12 @@ private:
 
   std::map<std::string, std::string> turned_;     // elements of arrays -> those of turned tiles
   std::map<const PlanNode *, std::string> ahead_; // what a loop fetches for another one
+  std::set<const PlanNode *> walked_;             // loops over rows of which an earlier part has asked
 
   // While a loop is printed:
   AxisId lane_ = kNone;
   std::string active_, mask_; // the lanes that take part, and those of them for which conditions hold
+  std::map<const PlanNode *, std::string> chosen_; // those for which conditions of folds hold
   // The masks of the loop that jumps leave: the lanes that are still in it, those of this round, and of branches in it.
   std::string live_, round_;
   std::vector<std::string> branches_;

@@ -153,23 +153,43 @@ std::string LanePrinter::combined(Monoid monoid, Type type, const std::string &t
   KGEN_UNREACHABLE("monoid");
 }
 
+// The lanes for which the condition of a fold holds; of folds with one condition side by side, by one name.
+std::string LanePrinter::chosen_lanes(const PlanNode &fold, const std::vector<PlanNode> &siblings) {
+  const bool is_first = &fold == siblings.data();
+  const auto before = is_first ? chosen_.end() : chosen_.find(&fold - 1);
+  if (before != chosen_.end() && same(kernel_, before->first->condition, fold.condition))
+    return chosen_[&fold] = before->second;
+  const std::string name = names_.claim("chosen");
+  helper("active_mask");
+  printer_.lines.add("const auto " + name + " = " + current() + " && " +
+                     at_least(expression(fold.condition), binding::kAnd + 1) + ";");
+  return chosen_[&fold] = name;
+}
+
+// Is it worth a question whether any lane takes part?
+bool LanePrinter::is_worth_skipping(ExprId value) const {
+  bool reads_memory = false;
+  walk(kernel_, value, [&](ExprId at) {
+    const Op op = kernel_.expr(at).op;
+    return !(reads_memory = reads_memory || op == Op::read || op == Op::element || op == Op::table);
+  });
+  return reads_memory || !is_light(kernel_, value) || analysis_.hazardous(value);
+}
+
 // A fold along another axis: each lane has its own total.
-void LanePrinter::fold_step(const PlanNode &n) {
+void LanePrinter::fold_step(const PlanNode &n, const std::vector<PlanNode> &siblings) {
   const Type type = kernel_.vars[n.target].type;
   note(type);
   const std::string outer = mask_;
   const bool uniform_condition = n.condition != kNone && !varies(n.condition);
   const bool lane_condition = n.condition != kNone && !uniform_condition;
+  const bool skips = lane_condition && is_worth_skipping(n.value);
   if (uniform_condition)
     printer_.lines.add("if (" + printer_.expression(n.condition).text + ") {");
-  if (lane_condition) {
-    const std::string chosen = names_.claim("chosen");
-    helper("active_mask");
-    printer_.lines.add("const auto " + chosen + " = " + current() + " && " +
-                       at_least(expression(n.condition), binding::kAnd + 1) + ";");
-    mask_ = chosen;
+  if (lane_condition)
+    mask_ = chosen_lanes(n, siblings);
+  if (skips)
     printer_.lines.add("if (" + helper("any_lane") + "(" + mask_ + ")) {");
-  }
   if (is_selection(n.monoid)) {
     const std::string taking_part = std::exchange(mask_, ""); // what it notes is chosen by that already
     note(Type::i64);
@@ -188,7 +208,7 @@ void LanePrinter::fold_step(const PlanNode &n) {
                          ";");
     }
   }
-  if (uniform_condition || lane_condition)
+  if (uniform_condition || skips)
     printer_.lines.add("}");
   mask_ = outer;
 }
@@ -249,7 +269,7 @@ std::string LanePrinter::small_lanes(ExprId id, Type type) {
 }
 
 // A fold along the lanes: they are combined after the loop.
-void LanePrinter::fold_across(const PlanNode &n) {
+void LanePrinter::fold_across(const PlanNode &n, const std::vector<PlanNode> &siblings) {
   const auto found =
       std::find_if(accumulators_.begin(), accumulators_.end(), [&](const Accumulator &a) { return a.step == &n; });
   const Type type = found->type;
@@ -257,13 +277,9 @@ void LanePrinter::fold_across(const PlanNode &n) {
   note(found->lane_type());
   const std::string outer = mask_;
   if (n.condition != kNone && varies(n.condition)) {
-    const std::string chosen = names_.claim("chosen");
-    helper("active_mask");
-    printer_.lines.add("const auto " + chosen + " = " + current() + " && " +
-                       at_least(expression(n.condition), binding::kAnd + 1) + ";");
-    mask_ = chosen;
+    mask_ = chosen_lanes(n, siblings);
     if (analysis_.hazardous(n.value))
-      printer_.lines.add("if (" + helper("any_lane") + "(" + chosen + ")) {");
+      printer_.lines.add("if (" + helper("any_lane") + "(" + mask_ + ")) {");
   } else if (n.condition != kNone) {
     printer_.lines.add("if (" + printer_.expression(n.condition).text + ") {");
   }

@@ -1,5 +1,7 @@
 #include "plan/exprs.h"
 
+#include "ir/evaluate.h"
+
 namespace kgen {
 
 void walk(const Kernel &kernel, ExprId id, const std::function<bool(ExprId)> &visit) {
@@ -201,8 +203,24 @@ ExprId make_positions(Kernel &kernel, const std::vector<AxisId> &axes, int64_t o
   return all;
 }
 
+namespace {
+// Has the type all values of the other one?
+bool holds_all(Type type, Type of) {
+  const Bounds all = bounds_of(type), own = bounds_of(of);
+  return bytes_of(of) < 8 && all.low <= own.low && own.high <= all.high && (is_unsigned(of) || !is_unsigned(type));
+}
+} // namespace
+
 ExprId make_cast(Kernel &kernel, ExprId value, Type type) {
-  return kernel.expr(value).type == type ? value : make_op(kernel, Op::cast, type, {value});
+  const Expr &e = kernel.expr(value);
+  if (e.type == type)
+    return value;
+  if (e.op == Op::constant && is_integer(e.type) && is_integer(type))
+    return make_constant(kernel, type, wrap(e.integer, type), 0);
+  if (e.op == Op::cast && is_integer(e.type)) // what loses nothing on the way is not asked for
+    if (const Type from = kernel.expr(e.args[0]).type; is_integer(from) && holds_all(e.type, from))
+      return make_cast(kernel, e.args[0], type);
+  return make_op(kernel, Op::cast, type, {value});
 }
 
 ExprId make_not(Kernel &kernel, ExprId condition) {

@@ -385,6 +385,7 @@ private:
       lanes.monoid = Monoid::sum;
       lanes.type = lanes.accumulator = Type::i64;
       lanes.args[0] = make_constant(kernel_, Type::i64, 1, 0);
+      lanes.bounds = positions_of(e.reduced);
       count = fold(lanes, context, out);
     } else {
       for (AxisId axis : e.reduced.list()) {
@@ -401,6 +402,17 @@ private:
       }
     }
     return make_op(kernel_, Op::div, e.type, {make_cast(kernel_, total, e.type), make_cast(kernel_, count, e.type)});
+  }
+
+  // How many there may be; where a size is not known, any number.
+  Bounds positions_of(AxisSet axes) const {
+    int64_t most = 1;
+    for (AxisId axis : axes.list()) {
+      const Size &size = kernel_.axes[axis].size;
+      if (!size.is_integer() || __builtin_mul_overflow(most, size.value, &most))
+        return bounds_of(Type::i64);
+    }
+    return {0, most};
   }
 
   ExprId scan(const Expr &e, AxisSet context, std::vector<PlanNode> &out) {

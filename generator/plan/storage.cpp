@@ -13,6 +13,7 @@ namespace kgen {
 namespace {
 
 constexpr int64_t kSmallArray = 64; // elements that may stand on a thread's stack
+constexpr int64_t kFewRounds = 32;  // that are gone through again rather than that their total is kept
 
 // The number of positions along an axis where that is a constant.
 std::optional<int64_t> constant_extent(const Kernel &kernel, AxisId axis) {
@@ -77,7 +78,9 @@ struct Definition {
   int assignments = 0;
   ExprId value = kNone;
   AxisSet lanes;
-  bool plain = false; // one unconditional assignment of the whole variable
+  bool plain = false;                              // one unconditional assignment of the whole variable
+  const PlanNode *init = nullptr, *step = nullptr; // of a fold, unconditional as well
+  AxisSet readers;                                 // the axes of statements that read it
   bool read_elsewhere = false;
   bool read_often = false; // by statements with further loops around them
 };
@@ -91,7 +94,7 @@ public:
     define();
     std::vector<VarId> chosen;
     for (VarId v = 0; v < static_cast<VarId>(kernel_.vars.size()); ++v)
-      if (needs_buffer(v) && recomputing_.stored.count(origin_of(v).var) == 0 && cheap(v))
+      if (needs_buffer(v) && recomputing_.stored.count(origin_of(v).var) == 0 && (cheap(v) || is_short_fold(v)))
         chosen.push_back(v);
     // Those that read another chosen one wait for the next round.
     for (VarId v : chosen) {
@@ -100,6 +103,8 @@ public:
       });
       if (waits)
         continue;
+      if (!definitions_[v].plain)
+        fold_ = {*definitions_[v].init, *definitions_[v].step};
       clone(v, program_);
       define(); // copies bring what they are made of, which may read one that is gone by now
       changed_ = true;
@@ -122,6 +127,7 @@ private:
             definitions_[e.ref].read_elsewhere = true;
           if (e.op == Op::read) {
             Definition &read = definitions_[e.ref];
+            read.readers |= node.lanes;
             read.read_often = read.read_often || !kernel_.vars[e.ref].axes.contains(node.lanes);
             for (const Coordinate &c : e.coords)
               read.read_elsewhere = read.read_elsewhere || !is_identity(kernel_, c);
@@ -136,6 +142,8 @@ private:
         d.value = node.value;
         d.lanes = node.lanes;
         d.plain = top && node.kind == PlanNode::Kind::assign && node.coords.empty() && node.indices.empty();
+        if (top && node.partner == kNone)
+          (node.kind == PlanNode::Kind::fold_init ? d.init : d.step) = &node;
       }
       const bool inner_top = top && node.kind == PlanNode::Kind::steps;
       collect(node.body, inner_top);
@@ -173,6 +181,33 @@ private:
       return true;
     });
     return stable;
+  }
+
+  // A fold over few rounds of what positions alone decide, such as how many elements a window has.
+  bool is_short_fold(VarId v) const {
+    const Definition &d = definitions_[v];
+    const bool fold = d.assignments == 2 && d.init != nullptr && d.step != nullptr &&
+                      d.init->kind == PlanNode::Kind::fold_init && d.step->kind == PlanNode::Kind::fold_step;
+    if (!fold || kernel_.vars[v].kind != Var::Kind::local || d.read_elsewhere || !(d.readers & d.step->reduced).empty())
+      return false;
+    int64_t rounds = 1;
+    for (AxisId axis : d.step->reduced.list()) {
+      const std::optional<int64_t> extent = constant_extent(kernel_, axis);
+      if (!extent || *extent > kFewRounds)
+        return false;
+      rounds *= *extent;
+    }
+    bool of_positions = rounds <= kFewRounds;
+    for (ExprId id : {d.step->value, d.step->condition}) {
+      if (id == kNone)
+        continue;
+      of_positions = of_positions && is_light(kernel_, id);
+      walk(kernel_, id, [&](ExprId at) {
+        const Op op = kernel_.expr(at).op;
+        return of_positions = of_positions && op != Op::read && op != Op::element && op != Op::table;
+      });
+    }
+    return of_positions;
   }
 
   // The value of a copy in another phase: with what it reads computed there as well, which would be kept in memory
@@ -237,6 +272,19 @@ private:
     return fresh;
   }
 
+  VarId put_fold_copy(VarId v, AxisSet lanes, std::vector<PlanNode> &out) {
+    Var copy = kernel_.vars[v];
+    copy.axes |= lanes;
+    const VarId fresh = add_var(kernel_, std::move(copy));
+    recomputing_.copies.emplace(fresh, origin_of(v));
+    for (const PlanNode &part : fold_) {
+      out.push_back(part);
+      out.back().target = fresh;
+      out.back().lanes |= lanes;
+    }
+    return fresh;
+  }
+
   // Puts `copy = value` before each statement that reads the variable; the original goes.
   void clone(VarId v, std::vector<PlanNode> &nodes) {
     std::vector<PlanNode> out;
@@ -248,8 +296,9 @@ private:
       bool used = false;
       for_each_node(node, [&](const PlanNode &n) { used = used || ((&n == &node || repeats) && reads_itself(n, v)); });
       if (used) {
-        const ExprId value = value_of_copy(v);
-        const VarId fresh = put_copy(v, value, lanes_of_readers(node, v), node.place, out);
+        const AxisSet lanes = lanes_of_readers(node, v);
+        const VarId fresh = definitions_[v].plain ? put_copy(v, value_of_copy(v), lanes, node.place, out)
+                                                  : put_fold_copy(v, lanes, out);
         replace_reads(kernel_, node, v, make_read(kernel_, fresh), repeats);
       }
       clone(v, node.body);
@@ -265,6 +314,7 @@ private:
   std::vector<PlanNode> &program_;
   Recomputing &recomputing_;
   std::vector<Definition> definitions_;
+  std::vector<PlanNode> fold_; // of which copies are made
   bool changed_ = false;
 };
 

@@ -11,19 +11,11 @@
 #include "plan/exprs.h"
 #include "plan/limits.h"
 #include "plan/touched.h"
+#include "plan/tree_items.h"
 #include "support/check.h"
 
 namespace kgen {
 namespace {
-
-// A statement waiting for its loops, with what it touches.
-struct Item {
-  PlanNode node;
-  std::vector<PlanNode> starts; // of a loop: they stand right before it
-  std::vector<Access> accesses;
-  bool local_target = false;
-  bool jumps = false; // out of itself
-};
 
 class Builder {
 public:
@@ -41,15 +33,15 @@ public:
 
 private:
   struct Group {
-    std::vector<Item> before, members, after;
+    std::vector<TreeItem> before, members, after;
   };
 
-  std::vector<Item> items_of(std::vector<PlanNode> nodes) const {
+  std::vector<TreeItem> items_of(std::vector<PlanNode> nodes) const {
     const std::map<size_t, size_t> loop_of = find_starts(kernel_, nodes, uses_);
     std::map<size_t, std::vector<PlanNode>> starts;
     for (const auto &[start, loop] : loop_of)
       starts[loop].push_back(std::move(nodes[start]));
-    std::vector<Item> out;
+    std::vector<TreeItem> out;
     for (size_t i = 0; i < nodes.size(); ++i) {
       if (loop_of.count(i) != 0)
         continue;
@@ -65,13 +57,13 @@ private:
     return out;
   }
 
-  std::vector<PlanNode> level(std::vector<Item> items, AxisSet open) {
+  std::vector<PlanNode> level(std::vector<TreeItem> items, AxisSet open) {
     std::vector<PlanNode> out;
     while (!items.empty()) {
-      const auto waiting =
-          std::find_if(items.begin(), items.end(), [&](const Item &item) { return !candidates(item, open).empty(); });
+      const auto waiting = std::find_if(items.begin(), items.end(),
+                                        [&](const TreeItem &item) { return !candidates(item, open).empty(); });
       if (waiting == items.end()) {
-        for (Item &item : items)
+        for (TreeItem &item : items)
           close(std::move(item), open, out);
         break;
       }
@@ -91,7 +83,7 @@ private:
     return out;
   }
 
-  void close(Item item, AxisSet open, std::vector<PlanNode> &out) {
+  void close(TreeItem item, AxisSet open, std::vector<PlanNode> &out) {
     for (PlanNode &start : item.starts)
       out.push_back(std::move(start));
     out.push_back(close(std::move(item.node), open));
@@ -108,18 +100,18 @@ private:
     return node;
   }
 
-  PlanNode loop(std::vector<Item> members, AxisId axis, AxisSet open) {
+  PlanNode loop(std::vector<TreeItem> members, AxisId axis, AxisSet open) {
     PlanNode node;
     node.kind = PlanNode::Kind::loop;
     node.axis = axis;
     node.place = members.front().node.place;
     node.limits = loop_limits(members.front(), axis);
-    for (Item &item : members)
+    for (TreeItem &item : members)
       if (is_composite(item.node) && !limits_.ends_alike(item.node, axis, private_to(item))) {
         item.node = limits_.guarded(std::move(item.node), axis, node.limits);
         item.jumps = jumps_out(item.node);
       }
-    for (const Item &item : members)
+    for (const TreeItem &item : members)
       for_each_node(item.node, [&](const PlanNode &n) {
         if (n.kind == PlanNode::Kind::scan_step && n.axis == axis) {
           node.order = PlanNode::Order::ordered;
@@ -134,7 +126,7 @@ private:
   }
 
   // Axes whose loop may be opened around the statement now.
-  AxisSet candidates(const Item &item, AxisSet open) const {
+  AxisSet candidates(const TreeItem &item, AxisSet open) const {
     AxisSet out;
     const PlanNode &node = item.node;
     if (is_jump(node) || (item.jumps && (node.lanes - open).empty()))
@@ -172,7 +164,7 @@ private:
   }
 
   // May a loop over `axis` stand around this compound statement? All inside must go along it, or be private to it.
-  bool may_surround(const Item &item, AxisId axis, AxisSet open) const {
+  bool may_surround(const TreeItem &item, AxisId axis, AxisSet open) const {
     const bool differs = (item.node.lanes | jump_lanes(item.node)).contains(axis);
     if (!item.starts.empty() && !open.empty() && !differs && shares_rounds(kernel_, item.node, axis))
       return false;
@@ -203,7 +195,7 @@ private:
   }
 
   // The locals that no other statement touches.
-  IsPrivate private_to(const Item &item) const {
+  IsPrivate private_to(const TreeItem &item) const {
     std::map<VarId, int> inside;
     for (const Access &a : item.accesses)
       ++inside[a.var];
@@ -223,11 +215,11 @@ private:
     return out;
   }
 
-  LimitList loop_limits(const Item &item, AxisId axis) const {
+  LimitList loop_limits(const TreeItem &item, AxisId axis) const {
     return limits_.of_loop(item.node, axis, private_to(item));
   }
 
-  bool window_moves(const Item &item, AxisId axis, GridId grid) const {
+  bool window_moves(const TreeItem &item, AxisId axis, GridId grid) const {
     const std::string &name = kernel_.grid[grid].name;
     auto moves = [&](const Size &s) { return mentions(s, Size::Op::grid, name); };
     const Axis &a = kernel_.axes[axis];
@@ -242,12 +234,12 @@ private:
 
   // The first statement that still needs a loop, one of weight if there is any: what is light follows. So do locals of
   // fewer axes than those that read them, whose nest goes as arrays lie.
-  size_t find_leader(const std::vector<Item> &items, AxisSet open) const {
+  size_t find_leader(const std::vector<TreeItem> &items, AxisSet open) const {
     size_t first = items.size(), smaller = items.size();
     for (size_t i = 0; i < items.size(); ++i) {
       if (candidates(items[i], open).empty())
         continue;
-      if (is_light_local(items[i]))
+      if (is_light_local(kernel_, items[i]))
         first = std::min(first, i);
       else if (has_larger_reader(items, i))
         smaller = std::min(smaller, i);
@@ -257,23 +249,7 @@ private:
     return smaller < items.size() ? smaller : first;
   }
 
-  bool has_larger_reader(const std::vector<Item> &items, size_t local) const {
-    const PlanNode &own = items[local].node;
-    if (own.kind != PlanNode::Kind::assign || !items[local].local_target)
-      return false;
-    return std::any_of(items.begin() + static_cast<std::ptrdiff_t>(local) + 1, items.end(), [&](const Item &item) {
-      return item.node.kind == PlanNode::Kind::assign && item.node.lanes != own.lanes &&
-             item.node.lanes.contains(own.lanes) && reads_of(item, {own.target});
-    });
-  }
-
-  // What starts a fold follows its steps.
-  bool is_light_local(const Item &item) const {
-    const PlanNode &n = item.node;
-    return starts_fold(n) || (n.kind == PlanNode::Kind::assign && item.local_target && is_light(kernel_, n.value));
-  }
-
-  AxisId choose_axis(const std::vector<Item> &items, size_t leader, AxisSet open) const {
+  AxisId choose_axis(const std::vector<TreeItem> &items, size_t leader, AxisSet open) const {
     const AxisSet possible = candidates(items[leader], open);
     if (possible.list().size() == 1)
       return possible.list().front();
@@ -285,14 +261,14 @@ private:
       const Group group = form_group(items, axis, open);
       size_t size = 0;
       for (size_t m = 0; m < group.members.size(); ++m)
-        size += !is_light_local(group.members[m]) && !has_larger_reader(group.members, m);
+        size += !is_light_local(kernel_, group.members[m]) && !has_larger_reader(group.members, m);
       if (best == kNone || size > best_size)
         best = axis, best_size = size;
     }
     return best;
   }
 
-  bool may_join(const Item &item, AxisId axis, AxisSet open) const {
+  bool may_join(const TreeItem &item, AxisId axis, AxisSet open) const {
     if (!candidates(item, open).contains(axis)) {
       // Candidates name the preferred axes only; other lanes may be opened first when they are kept ones.
       if (is_composite(item.node) && !item.jumps) {
@@ -306,7 +282,7 @@ private:
   }
 
   // A local that all lanes share, computed by plain statements: each iteration may compute it for itself.
-  bool absorbable(const Item &item) const {
+  bool absorbable(const TreeItem &item) const {
     bool plain = !item.jumps;
     for_each_node(item.node, [&](const PlanNode &n) {
       if (n.kind == PlanNode::Kind::fold_step || n.kind == PlanNode::Kind::fold_init ||
@@ -319,7 +295,7 @@ private:
     return plain;
   }
 
-  Group form_group(const std::vector<Item> &items, AxisId axis, AxisSet open) const {
+  Group form_group(const std::vector<TreeItem> &items, AxisId axis, AxisSet open) const {
     if (fusion_ == Fusion::none)
       return alone(items, axis, open);
     std::set<size_t> banned;
@@ -353,10 +329,10 @@ private:
 
   // The first statement that takes the loop; those before it take none and stay where they are. What follows a `break`
   // or `continue` of single lanes stands in the same round.
-  Group alone(const std::vector<Item> &items, AxisId axis, AxisSet open) const {
+  Group alone(const std::vector<TreeItem> &items, AxisId axis, AxisSet open) const {
     Group group;
     bool same_round = true;
-    for (const Item &item : items) {
+    for (const TreeItem &item : items) {
       const bool joins = may_join(item, axis, open);
       if (group.members.empty() && !joins) {
         group.before.push_back(item);
@@ -369,10 +345,10 @@ private:
     return group;
   }
 
-  void split(const std::vector<Item> &items, AxisId axis, AxisSet open, const std::set<size_t> &banned,
+  void split(const std::vector<TreeItem> &items, AxisId axis, AxisSet open, const std::set<size_t> &banned,
              std::vector<size_t> &before, std::vector<size_t> &members, std::vector<size_t> &after,
              std::vector<size_t> &absorbed) const {
-    const Item *head = nullptr;
+    const TreeItem *head = nullptr;
     LimitList limits;         // of the head
     std::set<VarId> drawn;    // locals of absorbed statements: private to each iteration
     std::set<int> directions; // of scans
@@ -380,7 +356,7 @@ private:
     Meeting meeting;
     Touched inside(axis), behind(axis);
     for (size_t i = 0; i < items.size(); ++i) {
-      const Item &item = items[i];
+      const TreeItem &item = items[i];
       const int direction = direction_of(item.node, axis);
       const bool absorb = open.empty() && banned.count(i) == 0 && absorbable(item);
       const bool concerned = behind.concerns(item.accesses, item.jumps);
@@ -419,49 +395,15 @@ private:
     start_next_to(items, before);
   }
 
-  // Scans and folds of one long axis that stands alone: in one loop, one worker would do both. Apart, many share each.
-  class Meeting {
-  public:
-    bool keeps_out(const Item &item, AxisId axis) const {
-      if (folds(item, axis))
-        return scans_ && !reads_of(item, scanned_);
-      return scans(item, axis) && folds_;
-    }
-    void add(const Item &item, AxisId axis) {
-      folds_ = folds_ || folds(item, axis);
-      scans_ = scans_ || scans(item, axis);
-      if (scans(item, axis) || reads_of(item, scanned_))
-        for (const Access &a : item.accesses)
-          if (a.write)
-            scanned_.insert(a.memory);
-    }
-
-  private:
-    static bool folds(const Item &item, AxisId axis) {
-      return item.node.kind == PlanNode::Kind::fold_step && item.node.reduced.contains(axis);
-    }
-    static bool scans(const Item &item, AxisId axis) {
-      return item.node.kind == PlanNode::Kind::scan_step && item.node.axis == axis;
-    }
-
-    bool folds_ = false, scans_ = false;
-    std::set<VarId> scanned_; // what comes of scans
-  };
-
-  static bool reads_of(const Item &item, const std::set<VarId> &memory) {
-    return std::any_of(item.accesses.begin(), item.accesses.end(),
-                       [&](const Access &a) { return !a.write && memory.count(a.memory) != 0; });
-  }
-
   // What starts a fold waits for its steps.
-  void start_late(const std::vector<Item> &items, std::vector<size_t> &before, const std::vector<size_t> &members,
+  void start_late(const std::vector<TreeItem> &items, std::vector<size_t> &before, const std::vector<size_t> &members,
                   std::vector<size_t> &after) const {
     std::map<VarId, int> touched;
     for (const std::vector<size_t> *list : {&std::as_const(before), &members})
       for (size_t i : *list)
         for (const Access &a : items[i].accesses)
           ++touched[a.var];
-    const auto alone = [&](const Item &start) {
+    const auto alone = [&](const TreeItem &start) {
       const VarId best = start.node.partner;
       return touched[start.node.target] == 1 && (best == kNone || touched[best] == 1);
     };
@@ -477,7 +419,7 @@ private:
   }
 
   // What starts a fold or scan of the loop stands right before it.
-  static void start_next_to(const std::vector<Item> &items, std::vector<size_t> &before) {
+  static void start_next_to(const std::vector<TreeItem> &items, std::vector<size_t> &before) {
     std::map<VarId, int> touched;
     for (size_t i : before)
       for (const Access &a : items[i].accesses)
@@ -489,17 +431,13 @@ private:
     });
   }
 
-  static bool starts_fold(const PlanNode &node) {
-    return node.kind == PlanNode::Kind::fold_init || node.kind == PlanNode::Kind::scan_init;
-  }
-  static bool starts_or_sets(const PlanNode &node) { return node.kind == PlanNode::Kind::assign || starts_fold(node); }
-
   // A local that no other statement of the loop reads, made of smaller values that they leave: keeping those is
   // cheaper. Or made of one that serves nothing else, which goes with it.
-  bool only_follows(const std::vector<Item> &items, const std::vector<size_t> &members, const Item &item) const {
+  bool only_follows(const std::vector<TreeItem> &items, const std::vector<size_t> &members,
+                    const TreeItem &item) const {
     const auto goes_along = [&](VarId var) {
       return kernel_.vars[var].kind == Var::Kind::local && std::all_of(members.begin(), members.end(), [&](size_t m) {
-               const Item &other = items[m];
+               const TreeItem &other = items[m];
                const bool sets = other.node.kind == PlanNode::Kind::assign && other.node.target == var;
                return &other == &item || sets || !reads_of(other, {var});
              });
@@ -517,11 +455,11 @@ private:
   }
 
   // A local that no other statement of the loop touches is better computed, or started, where it is read.
-  void leave_to_readers(const std::vector<Item> &items, Touched &inside, std::vector<size_t> &members,
+  void leave_to_readers(const std::vector<TreeItem> &items, Touched &inside, std::vector<size_t> &members,
                         std::vector<size_t> &after) const {
     std::vector<size_t> left;
     for (size_t m = members.size(); m-- > 0 && members.size() > 1;) {
-      const Item &item = items[members[m]];
+      const TreeItem &item = items[members[m]];
       if (!starts_or_sets(item.node) || !item.local_target ||
           (inside.concerns_member(item.accesses, item.jumps) && !only_follows(items, members, item)))
         continue;
@@ -533,18 +471,6 @@ private:
       return;
     after.insert(after.end(), left.begin(), left.end());
     std::sort(after.begin(), after.end());
-  }
-
-  // Of a scan along the axis: 1 or -1. The first of equals is found on the way up.
-  static int direction_of(const PlanNode &node, AxisId axis) {
-    int direction = 0;
-    for_each_node(node, [&](const PlanNode &n) {
-      if (n.kind == PlanNode::Kind::scan_step && n.axis == axis)
-        direction = n.reverse ? -1 : 1;
-      else if (n.kind == PlanNode::Kind::fold_step && n.partner != kNone && n.reduced.contains(axis))
-        direction = 1;
-    });
-    return direction;
   }
 
   Kernel &kernel_;
