@@ -272,6 +272,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     end_folds(plan);
     narrow_locals(plan);
     hoist_heavy(plan);
+    forward_buffers(plan);
     load_once(plan);
     shorten_lanes(plan);
   }

@@ -1,6 +1,6 @@
 // Outputs that one statement writes, where every reader stands after it in the same round of the same loops: nothing
-// reads their memory then. And locals that other phases need, which one statement or fold sets: they are in memory as
-// well, but the round at hand has them in a variable.
+// reads their memory then. And locals that other loops or phases need, which one statement or fold sets: they are in
+// memory as well, but the round at hand has them in a variable.
 #include "plan/forward.h"
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace {
 
 class Forward {
 public:
-  explicit Forward(Plan &plan) : plan_(plan), kernel_(plan.kernel), uses_(plan.kernel.vars.size()) {}
+  Forward(Plan &plan, const std::set<Storage::Kind> &kinds)
+      : plan_(plan), kernel_(plan.kernel), kinds_(kinds), uses_(plan.kernel.vars.size()) {}
 
   bool run() {
     for (const Phase &phase : plan_.phases)
@@ -85,7 +86,7 @@ private:
   bool is_kept_for_later(VarId var, AxisSet lanes) const {
     const Var &v = kernel_.vars[var];
     return plan_.target == TargetKind::openmp && v.kind == Var::Kind::local && v.array.empty() && v.axes == lanes &&
-           plan_.storage[var].kind == Storage::Kind::program && !uses_[var].others;
+           kinds_.count(plan_.storage[var].kind) != 0 && !plan_.storage[var].dims.empty() && !uses_[var].others;
   }
 
   // Where this starts a fold whose total is kept for later: the loop behind it that has its only step; else `at`.
@@ -160,15 +161,17 @@ private:
 
   Plan &plan_;
   Kernel &kernel_;
-  std::vector<Uses> uses_; // by the memory's variable
+  const std::set<Storage::Kind> &kinds_; // of locals that are looked at
+  std::vector<Uses> uses_;               // by the memory's variable
   bool changed_ = false;
 };
 
 } // namespace
 
-void forward_outputs(Plan &plan) {
+namespace {
+void forward(Plan &plan, const std::set<Storage::Kind> &kinds) {
   Plan forwarded = plan;
-  if (!Forward(forwarded).run())
+  if (!Forward(forwarded, kinds).run())
     return;
   place_variables(forwarded);
   for (size_t v = plan.storage.size(); v < forwarded.storage.size(); ++v)
@@ -176,5 +179,10 @@ void forward_outputs(Plan &plan) {
       return; // memory instead of memory
   plan = std::move(forwarded);
 }
+} // namespace
+
+void forward_outputs(Plan &plan) { forward(plan, {Storage::Kind::program}); }
+
+void forward_buffers(Plan &plan) { forward(plan, {Storage::Kind::worker, Storage::Kind::array}); }
 
 } // namespace kgen

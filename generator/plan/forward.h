@@ -6,6 +6,7 @@
 namespace kgen {
 
 // Gives such values a variable of their own, which their readers take instead of memory. Sets Plan::storage anew.
-void forward_outputs(Plan &plan);
+void forward_outputs(Plan &plan); // and what other phases need
+void forward_buffers(Plan &plan); // OpenMP. What other loops need, once it is known which these are
 
 } // namespace kgen

@@ -1,5 +1,5 @@
 // Only what the loop's first statement with it surely reads is loaded there: an arm of a choice may be kept from
-// reading what does not exist.
+// reading what does not exist. What is the same for all lanes is there, whoever reads it.
 #include "plan/repeats.h"
 
 #include <algorithm>
@@ -25,12 +25,48 @@ public:
         if (!mentions(loop.body[i], var))
           continue;
         if (surely_reads(loop.body[i], var))
-          load(loop, i, var, read);
+          loop.body.insert(loop.body.begin() + static_cast<std::ptrdiff_t>(i), load(loop, var, read));
         break;
       }
   }
 
+  // What loops of the list read that does not differ between their rounds is read before them. `open`: the axes of the
+  // loops around it.
+  void before_loops(std::vector<PlanNode> &list, const std::set<const PlanNode *> &taken, AxisSet open) const {
+    std::vector<PlanNode> out;
+    for (PlanNode &node : list) {
+      if (taken.count(&node) != 0 && node.parts == 0)
+        for (const auto &[var, read] : shared(node, open))
+          out.push_back(load(node, var, read));
+      const bool loop = node.kind == PlanNode::Kind::loop;
+      for (std::vector<PlanNode> *inner : {&node.body, &node.otherwise, &node.step})
+        before_loops(*inner, taken, loop ? open | AxisSet::of(node.axis) : open);
+      out.push_back(std::move(node));
+    }
+    list = std::move(out);
+  }
+
 private:
+  // Inputs of which the loop reads one element only, with such a read.
+  std::map<VarId, ExprId> shared(const PlanNode &loop, AxisSet open) const {
+    std::map<VarId, ExprId> out;
+    std::set<VarId> others;
+    for_each_node(loop, [&](const PlanNode &node) {
+      for (ExprId root : expressions_of(node))
+        walk(kernel_, root, [&](ExprId at) {
+          const Expr &e = kernel_.expr(at);
+          const bool one = e.op == Op::read && is_there(e) && (open - AxisSet::of(loop.axis)).contains(e.axes);
+          if (one)
+            out[e.ref] = at;
+          else if (e.op == Op::read || e.op == Op::element)
+            others.insert(e.ref);
+          return true;
+        });
+    });
+    std::erase_if(out, [&](const auto &read) { return others.count(read.first) != 0; });
+    return out;
+  }
+
   // Inputs of which the loop reads the current element several times, and no other; with one such read. Those that say
   // where something else stands are asked for lane by lane.
   std::map<VarId, ExprId> repeated(const PlanNode &loop) const {
@@ -70,9 +106,14 @@ private:
   }
 
   bool may_load(const Expr &read, const PlanNode &loop) const {
+    return is_there(read) && read.axes.contains(loop.axis);
+  }
+
+  // The current element of an array that nothing changes.
+  bool is_there(const Expr &read) const {
     const Var &var = kernel_.vars[read.ref];
     return var.kind == Var::Kind::input && var.alias == kNone && !var.optional && read.coords.empty() &&
-           read.axes.contains(loop.axis) && plan_.storage[read.ref].kind == Storage::Kind::argument &&
+           plan_.storage[read.ref].kind == Storage::Kind::argument &&
            std::none_of(var.dims.begin(), var.dims.end(), [](const Dim &dim) { return dim.offset; });
   }
 
@@ -104,7 +145,8 @@ private:
                        [&](ExprId arg) { return reads_always(arg, var); });
   }
 
-  void load(PlanNode &loop, size_t before, VarId from, ExprId read) const {
+  // Statement that loads the element; the loop then reads what is loaded.
+  PlanNode load(PlanNode &loop, VarId from, ExprId read) const {
     Var var;
     var.kind = Var::Kind::local;
     var.name = kernel_.vars[from].name;
@@ -116,8 +158,7 @@ private:
     const ExprId here = make_read(kernel_, own);
     kernel_.exprs[here].bounds = kernel_.expr(read).bounds;
     replace_reads(kernel_, loop, from, here, true);
-    loop.body.insert(loop.body.begin() + static_cast<std::ptrdiff_t>(before),
-                     make_assign(kernel_, own, read, loop.place));
+    return make_assign(kernel_, own, read, loop.place);
   }
 
   Plan &plan_;
@@ -135,6 +176,16 @@ void load_once(Plan &plan) {
         if (taken.count(&node) != 0)
           repeats.loop(node);
       });
+  for (Phase &phase : plan.phases) {
+    AxisSet open; // of the loops that workers share, which stay one in the other
+    std::vector<PlanNode> *list = &phase.nodes;
+    for (int i = 0; i < (phase.kind == Phase::Kind::chunked ? 1 : phase.split); ++i) {
+      const PlanNode &loop = list->front();
+      open |= loop.kind == PlanNode::Kind::loop ? AxisSet::of(loop.axis) : AxisSet();
+      list = &list->front().body;
+    }
+    repeats.before_loops(*list, taken, open);
+  }
   place_variables(plan);
 }
 

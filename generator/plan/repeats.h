@@ -1,4 +1,5 @@
-// Elements of inputs that a loop on vectors asks for more than once, loaded once into a local.
+// Elements of inputs that a loop on vectors asks for more than once, loaded once into a local: those of its own in it,
+// and before it those that all lanes share.
 #pragma once
 
 #include "plan/plan.h"
