@@ -753,9 +753,10 @@ void attention_causal_f32_d64(float scale, const float* q, const float* k, const
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> l_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto p_here = exp(load(&s_[r], active) - greatest);
+            store(&p[r], active, p_here);
             const auto chosen = active && Positions<kLanes32>{r} <= s_3;
-            l_lanes += keep(chosen, load(&p[r], active), 0.0f);
+            l_lanes += keep(chosen, p_here, 0.0f);
           });
           l += across(l_lanes, [](auto one, auto other) { return one + other; });
         }
@@ -827,9 +828,10 @@ void attention_causal_f32_d128(float scale, const float* q, const float* k, cons
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> l_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto p_here = exp(load(&s_[r], active) - greatest);
+            store(&p[r], active, p_here);
             const auto chosen = active && Positions<kLanes32>{r} <= s_3;
-            l_lanes += keep(chosen, load(&p[r], active), 0.0f);
+            l_lanes += keep(chosen, p_here, 0.0f);
           });
           l += across(l_lanes, [](auto one, auto other) { return one + other; });
         }
@@ -903,9 +905,10 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> l_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto p_here = exp(load(&s_[r], active) - greatest);
+            store(&p[r], active, p_here);
             const auto chosen = active && Positions<kLanes32>{r} <= s_3;
-            l_lanes += keep(chosen, load(&p[r], active), 0.0f);
+            l_lanes += keep(chosen, p_here, 0.0f);
           });
           l += across(l_lanes, [](auto one, auto other) { return one + other; });
         }
@@ -979,9 +982,10 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> l_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
-            store(&p[r], active, exp(load(&s_[r], active) - greatest));
+            const auto p_here = exp(load(&s_[r], active) - greatest);
+            store(&p[r], active, p_here);
             const auto chosen = active && Positions<kLanes32>{r} <= s_3;
-            l_lanes += keep(chosen, load(&p[r], active), 0.0f);
+            l_lanes += keep(chosen, p_here, 0.0f);
           });
           l += across(l_lanes, [](auto one, auto other) { return one + other; });
         }

@@ -670,8 +670,9 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
                 0.0f);
           });
           total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
-          greatest = maximum(greatest, s[r - j * 64]);
+          const float s_here = r <= s_ ? scale * total : -INFINITY;
+          s[r - j * 64] = s_here;
+          greatest = maximum(greatest, s_here);
         }
         const float m_new = maximum(m, greatest);
         const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
@@ -679,13 +680,13 @@ void attention_online_f32_d64(float scale, const float* q, const float* k, const
         float total2 = 0.0f;
         float p[64] = {};
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R),
-                            [=, &total2_lanes, &s, &p](int64_t r, auto active) {
-                              store(&p[r - j * 64], active,
-                                    m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                                       : exp(load(&s[r - j * 64], active) - m_new));
-                              total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-                            });
+        for_lanes<kLanes32>(
+            j * 64, smaller(j * 64 + 64, R), [=, &total2_lanes, &s, &p](int64_t r, auto active) {
+              const auto p_here = m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
+                                                     : exp(load(&s[r - j * 64], active) - m_new);
+              store(&p[r - j * 64], active, p_here);
+              total2_lanes += keep(active, p_here, 0.0f);
+            });
         total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) {
@@ -752,8 +753,9 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
                   load(&q[(bh * S + s_) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active), 0.0f);
             });
             total += across(total_lanes, [](auto one, auto other) { return one + other; });
-            s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
-            greatest = maximum(greatest, s[r - j * 64]);
+            const float s_here = r <= s_ ? scale * total : -INFINITY;
+            s[r - j * 64] = s_here;
+            greatest = maximum(greatest, s_here);
           }
           const float m_new = maximum(m, greatest);
           const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
@@ -761,13 +763,13 @@ void attention_online_f32_d128(float scale, const float* q, const float* k, cons
           float total2 = 0.0f;
           float p[64] = {};
           Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R),
-                              [=, &total2_lanes, &s, &p](int64_t r, auto active) {
-                                store(&p[r - j * 64], active,
-                                      m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                                         : exp(load(&s[r - j * 64], active) - m_new));
-                                total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-                              });
+          for_lanes<kLanes32>(
+              j * 64, smaller(j * 64 + 64, R), [=, &total2_lanes, &s, &p](int64_t r, auto active) {
+                const auto p_here = m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
+                                                       : exp(load(&s[r - j * 64], active) - m_new);
+                store(&p[r - j * 64], active, p_here);
+                total2_lanes += keep(active, p_here, 0.0f);
+              });
           total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
           l = l * fix + total2;
           for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) {
@@ -814,8 +816,9 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
                                 0.0f);
           });
           total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
-          greatest = maximum(greatest, s[r - j * 64]);
+          const float s_here = r <= s_ ? scale * total : -INFINITY;
+          s[r - j * 64] = s_here;
+          greatest = maximum(greatest, s_here);
         }
         const float m_new = maximum(m, greatest);
         const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
@@ -823,13 +826,13 @@ void attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
         float total2 = 0.0f;
         float p[64] = {};
         Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R),
-                            [=, &total2_lanes, &s, &p](int64_t r, auto active) {
-                              store(&p[r - j * 64], active,
-                                    m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                                       : exp(load(&s[r - j * 64], active) - m_new));
-                              total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-                            });
+        for_lanes<kLanes32>(
+            j * 64, smaller(j * 64 + 64, R), [=, &total2_lanes, &s, &p](int64_t r, auto active) {
+              const auto p_here = m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
+                                                     : exp(load(&s[r - j * 64], active) - m_new);
+              store(&p[r - j * 64], active, p_here);
+              total2_lanes += keep(active, p_here, 0.0f);
+            });
         total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         l = l * fix + total2;
         for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) {
@@ -898,8 +901,9 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
                                   0.0f);
             });
             total += across(total_lanes, [](auto one, auto other) { return one + other; });
-            s[r - j * 64] = r <= s_ ? scale * total : -INFINITY;
-            greatest = maximum(greatest, s[r - j * 64]);
+            const float s_here = r <= s_ ? scale * total : -INFINITY;
+            s[r - j * 64] = s_here;
+            greatest = maximum(greatest, s_here);
           }
           const float m_new = maximum(m, greatest);
           const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
@@ -907,13 +911,13 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           float total2 = 0.0f;
           float p[64] = {};
           Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(j * 64, smaller(j * 64 + 64, R),
-                              [=, &total2_lanes, &s, &p](int64_t r, auto active) {
-                                store(&p[r - j * 64], active,
-                                      m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                                         : exp(load(&s[r - j * 64], active) - m_new));
-                                total2_lanes += keep(active, load(&p[r - j * 64], active), 0.0f);
-                              });
+          for_lanes<kLanes32>(
+              j * 64, smaller(j * 64 + 64, R), [=, &total2_lanes, &s, &p](int64_t r, auto active) {
+                const auto p_here = m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
+                                                       : exp(load(&s[r - j * 64], active) - m_new);
+                store(&p[r - j * 64], active, p_here);
+                total2_lanes += keep(active, p_here, 0.0f);
+              });
           total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
           l = l * fix + total2;
           for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) {

@@ -820,8 +820,9 @@ void attention_f32_d64(const float* q, const float* k, const float* v, float sca
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
                               [=, &total2_lanes](int64_t r, auto active) {
-                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                total2_lanes += keep(active, load(&p[r], active), 0.0f);
+                                const auto p_here = exp(load(&s_[r], active) - greatest);
+                                store(&p[r], active, p_here);
+                                total2_lanes += keep(active, p_here, 0.0f);
                               });
           total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
@@ -889,8 +890,9 @@ void attention_f32_d128(const float* q, const float* k, const float* v, float sc
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
                               [=, &total2_lanes](int64_t r, auto active) {
-                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                total2_lanes += keep(active, load(&p[r], active), 0.0f);
+                                const auto p_here = exp(load(&s_[r], active) - greatest);
+                                store(&p[r], active, p_here);
+                                total2_lanes += keep(active, p_here, 0.0f);
                               });
           total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
@@ -959,8 +961,9 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
                               [=, &total2_lanes](int64_t r, auto active) {
-                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                total2_lanes += keep(active, load(&p[r], active), 0.0f);
+                                const auto p_here = exp(load(&s_[r], active) - greatest);
+                                store(&p[r], active, p_here);
+                                total2_lanes += keep(active, p_here, 0.0f);
                               });
           total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
@@ -1029,8 +1032,9 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
                               [=, &total2_lanes](int64_t r, auto active) {
-                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                total2_lanes += keep(active, load(&p[r], active), 0.0f);
+                                const auto p_here = exp(load(&s_[r], active) - greatest);
+                                store(&p[r], active, p_here);
+                                total2_lanes += keep(active, p_here, 0.0f);
                               });
           total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
@@ -1099,8 +1103,9 @@ void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, 
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
                               [=, &total2_lanes](int64_t r, auto active) {
-                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                total2_lanes += keep(active, load(&p[r], active), 0.0f);
+                                const auto p_here = exp(load(&s_[r], active) - greatest);
+                                store(&p[r], active, p_here);
+                                total2_lanes += keep(active, p_here, 0.0f);
                               });
           total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
@@ -1169,8 +1174,9 @@ void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
                               [=, &total2_lanes](int64_t r, auto active) {
-                                store(&p[r], active, exp(load(&s_[r], active) - greatest));
-                                total2_lanes += keep(active, load(&p[r], active), 0.0f);
+                                const auto p_here = exp(load(&s_[r], active) - greatest);
+                                store(&p[r], active, p_here);
+                                total2_lanes += keep(active, p_here, 0.0f);
                               });
           total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }

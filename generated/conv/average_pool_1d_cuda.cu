@@ -2,7 +2,7 @@
 //
 // average_pool_1d: y[b, c, q] = mean of x[b, c, 2q - 1 .. 2q + 1]
 //
-// Plan: a block for each of Q, neighbours along Q.
+// Plan: a thread for each of B*C, Q, neighbours along Q.
 // Bytes that average_pool_1d_f32 must move: 4 * W * C * B read, 4 * C * B * Q written.
 
 #include "average_pool_1d.h"
@@ -25,10 +25,7 @@ __host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
   return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
+__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 template <class A, class B>
 __host__ __device__ inline auto larger(A a, B b) {
@@ -73,117 +70,68 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 th
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(256)
     average_pool_1d_f32_kernel(const float* x, float* y, Index B, Index C, Index W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  for (Index item = Index(blockIdx.x); item < Q; item += Index(gridDim.x)) {
-    const Index q = item;
-    int64_t total2 = 0;
-    int64_t total2_own = 0;
-    for (Index j = Index(threadIdx.x); j < 3; j += Index(blockDim.x)) {
-      if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
-        total2_own = total2_own + 1;
-      }
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= B * C * Q) return;
+  const Index bc = Index(item / Q);
+  const Index q = Index(item % Q);
+  float total = 0.0f;
+  int32_t total2 = 0;
+  for (Index j = 0; j < 3; ++j) {
+    if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
+      total +=
+          inside(2 * int64_t(q) + int64_t(j) - 1, W) ? x[bc * W + 2 * int64_t(q) + int64_t(j) - 1] : 0.0f;
     }
-    total2 = total2 + block_fold(total2_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
-    for (Index bc = Index(threadIdx.x); bc < B * C; bc += Index(blockDim.x)) {
-      float total = 0.0f;
-      for (Index j = 0; j < 3; ++j) {
-        if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
-          total +=
-              inside(2 * int64_t(q) + int64_t(j) - 1, W) ? x[bc * W + 2 * int64_t(q) + int64_t(j) - 1] : 0.0f;
-        }
-      }
-      y[bc * Q + q] = total / float(total2);
+    if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
+      total2 = total2 + 1;
     }
   }
+  y[bc * Q + q] = total / float(total2);
 }
 
 template <class Index>
 cudaError_t average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W,
                                 cudaStream_t stream) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  if (const cudaError_t error = launch(average_pool_1d_f32_kernel<Index>, smaller(Q, int64_t{1} << 30),
-                                       block_threads(larger(3, B * C), Q), 512, stream, x, y, B, C, W);
+  if (const cudaError_t error =
+          launch(average_pool_1d_f32_kernel<Index>, ceil_div(B * C * Q, 256), 256, 0, stream, x, y, B, C, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(256)
     average_pool_1d_bf16_kernel(const uint16_t* x, uint16_t* y, Index B, Index C, Index W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  for (Index item = Index(blockIdx.x); item < Q; item += Index(gridDim.x)) {
-    const Index q = item;
-    int64_t total2 = 0;
-    int64_t total2_own = 0;
-    for (Index j = Index(threadIdx.x); j < 3; j += Index(blockDim.x)) {
-      if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
-        total2_own = total2_own + 1;
-      }
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= B * C * Q) return;
+  const Index bc = Index(item / Q);
+  const Index q = Index(item % Q);
+  float total = 0.0f;
+  int32_t total2 = 0;
+  for (Index j = 0; j < 3; ++j) {
+    if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
+      total += inside(2 * int64_t(q) + int64_t(j) - 1, W)
+                   ? from_bf16(x[bc * W + 2 * int64_t(q) + int64_t(j) - 1])
+                   : 0.0f;
     }
-    total2 = total2 + block_fold(total2_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
-    for (Index bc = Index(threadIdx.x); bc < B * C; bc += Index(blockDim.x)) {
-      float total = 0.0f;
-      for (Index j = 0; j < 3; ++j) {
-        if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
-          total += inside(2 * int64_t(q) + int64_t(j) - 1, W)
-                       ? from_bf16(x[bc * W + 2 * int64_t(q) + int64_t(j) - 1])
-                       : 0.0f;
-        }
-      }
-      y[bc * Q + q] = to_bf16(total / float(total2));
+    if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
+      total2 = total2 + 1;
     }
   }
+  y[bc * Q + q] = to_bf16(total / float(total2));
 }
 
 template <class Index>
 cudaError_t average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W,
                                  cudaStream_t stream) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  if (const cudaError_t error = launch(average_pool_1d_bf16_kernel<Index>, smaller(Q, int64_t{1} << 30),
-                                       block_threads(larger(3, B * C), Q), 512, stream, x, y, B, C, W);
+  if (const cudaError_t error =
+          launch(average_pool_1d_bf16_kernel<Index>, ceil_div(B * C * Q, 256), 256, 0, stream, x, y, B, C, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -2,7 +2,7 @@
 //
 // average_pool_1d: y[b, c, q] = mean of x[b, c, 2q - 1 .. 2q + 1]
 //
-// Plan: threads share Q, neighbours along Q.
+// Plan: threads share B*C, Q, neighbours along Q.
 // Bytes that average_pool_1d_f32 must move: 4 * W * C * B read, 4 * C * B * Q written.
 
 #include "average_pool_1d.h"
@@ -33,11 +33,6 @@ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
-template <class A, class B>
-inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -55,21 +50,6 @@ inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_byt
          q < p + uintptr_t(a_bytes);
 }
 
-inline int64_t thread_count() {
-#if defined(_OPENMP)
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
-
-// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
-// others.
-inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
-  constexpr int64_t kLine = 16;
-  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
-}
-
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -79,7 +59,7 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
-constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
 struct VectorOf {
@@ -589,36 +569,24 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 
 void average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  const int64_t q_part = share_of(Q, 1, 512);
   const bool around_caches = B * C * Q * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t q_first = 0; q_first < Q; q_first += q_part) {
-      const int64_t q_end = smaller(q_first + q_part, Q);
-      int64_t total2[512] = {};
-      for_lanes<kLanes64>(q_first, q_end, [=, &total2](int64_t q, auto active) {
-        store(&total2[q - q_first], active, 0);
-        for (int64_t j = 0; j < 3; ++j) {
-          const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
-          if (any_lane(chosen)) {
-            store(&total2[q - q_first], active,
-                  load(&total2[q - q_first], active) + keep(chosen, Lanes<int64_t, kLanes64>(1), 0));
-          }
-        }
-      });
-      for (int64_t bc = 0; bc < B * C; ++bc) {
-        for_lanes<kLanes64>(q_first, q_end, [=, &total2](int64_t q, auto active) {
-          Lanes<float, kLanes64> total = 0.0f;
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bc = 0; bc < B * C; ++bc) {
+      for (int64_t q_first = 0; q_first < Q; q_first += 256) {
+        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
+          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<int32_t, kLanes32> total2 = 0;
           for (int64_t j = 0; j < 3; ++j) {
             const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
             if (any_lane(chosen)) {
               total += keep(chosen, load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active, 0.0f),
                             0.0f);
             }
+            total2 += keep(chosen, Lanes<int32_t, kLanes32>(1), 0);
           }
-          store_around(&y[bc * Q + q], active, total / convert<float>(load(&total2[q - q_first], active)),
-                       around_caches);
+          store_around(&y[bc * Q + q], active, total / convert<float>(total2), around_caches);
         });
       }
     }
@@ -628,27 +596,15 @@ void average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t
 
 void average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  const int64_t q_part = share_of(Q, 1, 512);
   const bool around_caches = B * C * Q * 2 >= kBeyondCaches;
   OMP(omp parallel)
   {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t q_first = 0; q_first < Q; q_first += q_part) {
-      const int64_t q_end = smaller(q_first + q_part, Q);
-      int64_t total2[512] = {};
-      for_lanes<kLanes64>(q_first, q_end, [=, &total2](int64_t q, auto active) {
-        store(&total2[q - q_first], active, 0);
-        for (int64_t j = 0; j < 3; ++j) {
-          const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
-          if (any_lane(chosen)) {
-            store(&total2[q - q_first], active,
-                  load(&total2[q - q_first], active) + keep(chosen, Lanes<int64_t, kLanes64>(1), 0));
-          }
-        }
-      });
-      for (int64_t bc = 0; bc < B * C; ++bc) {
-        for_lanes<kLanes64>(q_first, q_end, [=, &total2](int64_t q, auto active) {
-          Lanes<float, kLanes64> total = 0.0f;
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bc = 0; bc < B * C; ++bc) {
+      for (int64_t q_first = 0; q_first < Q; q_first += 256) {
+        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
+          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<int32_t, kLanes32> total2 = 0;
           for (int64_t j = 0; j < 3; ++j) {
             const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
             if (any_lane(chosen)) {
@@ -656,9 +612,9 @@ void average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
                             from_bf16(load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active, 0)),
                             0.0f);
             }
+            total2 += keep(chosen, Lanes<int32_t, kLanes32>(1), 0);
           }
-          store_around(&y[bc * Q + q], active,
-                       to_bf16(total / convert<float>(load(&total2[q - q_first], active))), around_caches);
+          store_around(&y[bc * Q + q], active, to_bf16(total / convert<float>(total2)), around_caches);
         });
       }
     }

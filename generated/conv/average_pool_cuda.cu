@@ -32,18 +32,6 @@ __host__ __device__ inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T minimum(T a, T b) {
-  return b < a || b != b ? b : a;
-}
-
 __host__ __device__ inline float from_bf16(uint16_t bits) {
   return __bfloat162float(__ushort_as_bfloat16(bits));
 }
@@ -93,16 +81,17 @@ __global__ void __launch_bounds__(256)
   const Index p = Index(item / Q % P);
   const Index q = Index(item % Q);
   float total = 0.0f;
+  int32_t total2 = 0;
   for (Index i = 0; i < 3; ++i) {
     for (Index j = 0; j < 3; ++j) {
       total += inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
                    ? x[(bc * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) + int64_t(j) - 1]
                    : 0.0f;
+      total2 = total2 + int32_t(int64_t(inside(2 * int64_t(p) + int64_t(i) - 1, H) &&
+                                        inside(2 * int64_t(q) + int64_t(j) - 1, W)));
     }
   }
-  y[(bc * P + p) * Q + q] =
-      total / float((minimum(2 * int64_t(p) + 2, int64_t(H)) - maximum(2 * int64_t(p) - 1, int64_t{0})) *
-                    (minimum(2 * int64_t(q) + 2, int64_t(W)) - maximum(2 * int64_t(q) - 1, int64_t{0})));
+  y[(bc * P + p) * Q + q] = total / float(int64_t(total2));
 }
 
 template <class Index>
@@ -128,17 +117,18 @@ __global__ void __launch_bounds__(256)
   const Index p = Index(item / Q % P);
   const Index q = Index(item % Q);
   float total = 0.0f;
+  int32_t total2 = 0;
   for (Index i = 0; i < 3; ++i) {
     for (Index j = 0; j < 3; ++j) {
       total +=
           inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
               ? from_bf16(x[(bc * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) + int64_t(j) - 1])
               : 0.0f;
+      total2 = total2 + int32_t(int64_t(inside(2 * int64_t(p) + int64_t(i) - 1, H) &&
+                                        inside(2 * int64_t(q) + int64_t(j) - 1, W)));
     }
   }
-  y[(bc * P + p) * Q + q] = to_bf16(
-      total / float((minimum(2 * int64_t(p) + 2, int64_t(H)) - maximum(2 * int64_t(p) - 1, int64_t{0})) *
-                    (minimum(2 * int64_t(q) + 2, int64_t(W)) - maximum(2 * int64_t(q) - 1, int64_t{0}))));
+  y[(bc * P + p) * Q + q] = to_bf16(total / float(int64_t(total2)));
 }
 
 template <class Index>

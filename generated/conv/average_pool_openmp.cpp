@@ -36,18 +36,6 @@ inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 
-// NaN where either is NaN; of equals the first.
-template <class T>
-inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-inline T minimum(T a, T b) {
-  return b < a || b != b ? b : a;
-}
-
 // Does the product of the factors exceed 63 bits?
 inline bool overflows(std::initializer_list<int64_t> factors) {
   int64_t product = 1;
@@ -74,7 +62,7 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
-constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
+constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 
 template <class T, int N>
 struct VectorOf {
@@ -235,16 +223,15 @@ inline Lanes<T, N> shifted_by(Lanes<T, N> lanes, int64_t count, T rest) {
   }
 }
 
-template <class T, size_t... kLane>
-inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
-  const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
-  return numbers;
-}
-
-// first, first + 1, ...
-template <int N>
-inline Lanes<int64_t, N> positions(int64_t first) {
-  return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
+// Does each lane's coordinate lie within 0 .. extent-1? The first one is `at`, and each `kStep` further than
+// the last.
+template <int64_t kStep, class Active>
+inline Mask<Active::kLanes> inside(int64_t at, int64_t extent, Active active) {
+  constexpr int N = Active::kLanes;
+  if (at >= 0 && at < extent - (active.count - 1) * kStep) return true;
+  if (at <= -N * kStep || at >= extent) return false;
+  const int64_t before = at < 0 ? (kStep - 1 - at) / kStep : 0, fit = (extent - at + kStep - 1) / kStep;
+  return mask_of(FirstLanes<N>{fit < N ? int(fit) : N}) && !mask_of(FirstLanes<N>{int(before)});
 }
 
 // The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
@@ -490,58 +477,6 @@ inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int
   return load_edge<kStep>(array, first, at, extent, active, outside);
 }
 
-// Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
-template <class T, int N>
-inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
-  return b.v > a.v ? b.v : a.v;
-}
-template <class T, int N>
-inline Lanes<T, N> lesser(Lanes<T, N> a, Lanes<T, N> b) {
-  return b.v < a.v ? b.v : a.v;
-}
-
-// The greater and the lesser are `a` where either is NaN: with all bits set where `b` is, that is NaN.
-template <class T, int N>
-inline Lanes<T, N> or_nan(Lanes<T, N> chosen, Lanes<T, N> b) {
-  using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-  return (typename Lanes<T, N>::Vector)((Bits)chosen.v | (Bits)(b.v != b.v));
-}
-// One number in all lanes. GCC finds the instruction for an extreme only where it does not know the number.
-template <class T, int N>
-inline Lanes<T, N> opaque(T number) {
-  Lanes<T, N> all(number);
-#if defined(__SSE2__) && !defined(__clang__)
-  if constexpr (std::is_floating_point_v<T> && sizeof(all.v) <= kVectorBytes) asm("" : "+x"(all.v));
-#endif
-  return all;
-}
-
-// NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of them.
-template <class T, int N>
-inline Lanes<T, N> maximum(Lanes<T, N> a, Lanes<T, N> b) {
-  return or_nan(greater(a, b), b);
-}
-template <class T, int N>
-inline Lanes<T, N> minimum(Lanes<T, N> a, Lanes<T, N> b) {
-  return or_nan(lesser(a, b), b);
-}
-template <class T, int N>
-inline Lanes<T, N> maximum(Lanes<T, N> a, std::common_type_t<T> b) {
-  return b != b ? Lanes<T, N>(b) : greater(a, opaque<T, N>(b));
-}
-template <class T, int N>
-inline Lanes<T, N> minimum(Lanes<T, N> a, std::common_type_t<T> b) {
-  return b != b ? Lanes<T, N>(b) : lesser(a, opaque<T, N>(b));
-}
-template <class T, int N>
-inline Lanes<T, N> maximum(std::common_type_t<T> a, Lanes<T, N> b) {
-  return maximum(Lanes<T, N>(a), b);
-}
-template <class T, int N>
-inline Lanes<T, N> minimum(std::common_type_t<T> a, Lanes<T, N> b) {
-  return minimum(Lanes<T, N>(a), b);
-}
-
 // Numbers of another type; of a mask: 1 or 0.
 template <class To, class From, int N>
 inline Lanes<To, N> convert(Lanes<From, N> from) {
@@ -612,21 +547,20 @@ void average_pool_f32(const float* x, float* y, int64_t B, int64_t C, int64_t H,
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t p = 0; p < P; ++p) {
         for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-          for_lanes<kLanes64>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
-            Lanes<float, kLanes64> total = 0.0f;
+          for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
+            Lanes<float, kLanes32> total = 0.0f;
+            Lanes<int32_t, kLanes32> total2 = 0;
             for (int64_t i = 0; i < 3; ++i) {
               for (int64_t j = 0; j < 3; ++j) {
                 total += (inside(2 * p + i - 1, H)
                               ? load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1, 2 * q + j - 1,
                                                W, active, 0.0f)
                               : 0.0f);
+                total2 += convert<int32_t>(inside(2 * p + i - 1, H) ? inside<2>(2 * q + j - 1, W, active)
+                                                                    : Mask<kLanes32>(false));
               }
             }
-            store_around(&y[(bc * P + p) * Q + q], active,
-                         total / convert<float>((minimum(2 * p + 2, H) - maximum(2 * p - 1, int64_t{0})) *
-                                                (minimum(2 * positions<kLanes64>(q) + 2, W) -
-                                                 maximum(2 * positions<kLanes64>(q) - 1, 0))),
-                         around_caches);
+            store_around(&y[(bc * P + p) * Q + q], active, total / convert<float>(total2), around_caches);
           });
         }
       }
@@ -645,22 +579,21 @@ void average_pool_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t p = 0; p < P; ++p) {
         for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-          for_lanes<kLanes64>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
-            Lanes<float, kLanes64> total = 0.0f;
+          for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
+            Lanes<float, kLanes32> total = 0.0f;
+            Lanes<int32_t, kLanes32> total2 = 0;
             for (int64_t i = 0; i < 3; ++i) {
               for (int64_t j = 0; j < 3; ++j) {
                 total += (inside(2 * p + i - 1, H)
                               ? from_bf16(load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
                                                          2 * q + j - 1, W, active, 0))
                               : 0.0f);
+                total2 += convert<int32_t>(inside(2 * p + i - 1, H) ? inside<2>(2 * q + j - 1, W, active)
+                                                                    : Mask<kLanes32>(false));
               }
             }
-            store_around(
-                &y[(bc * P + p) * Q + q], active,
-                to_bf16(total / convert<float>((minimum(2 * p + 2, H) - maximum(2 * p - 1, int64_t{0})) *
-                                               (minimum(2 * positions<kLanes64>(q) + 2, W) -
-                                                maximum(2 * positions<kLanes64>(q) - 1, 0)))),
-                around_caches);
+            store_around(&y[(bc * P + p) * Q + q], active, to_bf16(total / convert<float>(total2)),
+                         around_caches);
           });
         }
       }

@@ -565,10 +565,11 @@ void hinge_loss_f32_f32(const float* score, const int32_t* target, float* loss, 
     for (int64_t b = b_first; b < b_end; ++b) {
       const float own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f;
       float total = 0.0f;
+      const int32_t target_ = target[b];
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && Positions<kLanes32>{v} != int64_t(target[b]);
+          const auto chosen = active && Positions<kLanes32>{v} != int64_t(target_);
           total_lanes += keep(chosen, maximum(1.0f + load(&score[b * V + v], active) - own, 0.0f), 0.0f);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -611,10 +612,11 @@ void hinge_loss_f64_f64(const double* score, const int32_t* target, double* loss
     for (int64_t b = b_first; b < b_end; ++b) {
       const double own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0;
       double total = 0.0;
+      const int32_t target_ = target[b];
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Sum<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && Positions<kLanes64>{v} != int64_t(target[b]);
+          const auto chosen = active && Positions<kLanes64>{v} != int64_t(target_);
           total_lanes += keep(chosen, maximum(1.0 + load(&score[b * V + v], active) - own, 0.0), 0.0);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -657,10 +659,11 @@ void hinge_loss_bf16_f32(const uint16_t* score, const int32_t* target, float* lo
     for (int64_t b = b_first; b < b_end; ++b) {
       const float own = inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f;
       float total = 0.0f;
+      const int32_t target_ = target[b];
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && Positions<kLanes32>{v} != int64_t(target[b]);
+          const auto chosen = active && Positions<kLanes32>{v} != int64_t(target_);
           total_lanes +=
               keep(chosen, maximum(1.0f + from_bf16(load(&score[b * V + v], active)) - own, 0.0f), 0.0f);
         });
@@ -704,10 +707,11 @@ void hinge_loss_f16_f32(const uint16_t* score, const int32_t* target, float* los
     for (int64_t b = b_first; b < b_end; ++b) {
       const float own = inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f;
       float total = 0.0f;
+      const int32_t target_ = target[b];
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
         Sum<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && Positions<kLanes32>{v} != int64_t(target[b]);
+          const auto chosen = active && Positions<kLanes32>{v} != int64_t(target_);
           total_lanes +=
               keep(chosen, maximum(1.0f + from_f16(load(&score[b * V + v], active)) - own, 0.0f), 0.0f);
         });

@@ -458,9 +458,10 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Asks for what lies so many bytes further on, whether or not that is one's own.
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
 template <class... Pointer>
-inline void prefetch_soon(int64_t bytes, Pointer... here) {
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
   (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
                       2),
    ...);
@@ -689,13 +690,13 @@ void similarity_int8(const int8_t* query, const int8_t* row, const float* query_
       }
     }
     for (int64_t m = 0; m < M; ++m) {
+      const float query_scale_ = query_scale[m];
       for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
         Lanes<int32_t, kLanes32> total = 0;
         for (int64_t k_share = 0; k_share < K_shares; ++k_share) {
           total += load(&total_part[(k_share * M + m) * N + n], active);
         }
-        store(&score[m * N + n], active,
-              query_scale[m] * load(&row_scale[n], active) * convert<float>(total));
+        store(&score[m * N + n], active, query_scale_ * load(&row_scale[n], active) * convert<float>(total));
       });
     }
   } else {

@@ -515,9 +515,11 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
       const float root = rsqrt(v + 1e-05f);
       for (int64_t b = 0; b < B; ++b) {
+        const float gamma_ = gamma[c];
+        const float beta_ = beta[c];
         for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
           const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - m;
-          store_around(&y[(b * C + c) * (H * W) + hw], active, d * root * gamma[c] + beta[c], around_caches);
+          store_around(&y[(b * C + c) * (H * W) + hw], active, d * root * gamma_ + beta_, around_caches);
         });
       }
     }
@@ -569,9 +571,11 @@ void batch_norm_f64(double momentum, const double* x, const double* gamma, const
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
       const double root = rsqrt(v + 1e-05);
       for (int64_t b = 0; b < B; ++b) {
+        const double gamma_ = gamma[c];
+        const double beta_ = beta[c];
         for_lines<kLanes64>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
           const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - m;
-          store_around(&y[(b * C + c) * (H * W) + hw], active, d * root * gamma[c] + beta[c], around_caches);
+          store_around(&y[(b * C + c) * (H * W) + hw], active, d * root * gamma_ + beta_, around_caches);
         });
       }
     }
@@ -623,9 +627,11 @@ void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, cons
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
       const float root = rsqrt(v + 1e-05f);
       for (int64_t b = 0; b < B; ++b) {
+        const float gamma_ = gamma[c];
+        const float beta_ = beta[c];
         for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
           const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
-          store_around(&y[(b * C + c) * (H * W) + hw], active, to_bf16(d * root * gamma[c] + beta[c]),
+          store_around(&y[(b * C + c) * (H * W) + hw], active, to_bf16(d * root * gamma_ + beta_),
                        around_caches);
         });
       }

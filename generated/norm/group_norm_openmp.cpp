@@ -575,12 +575,14 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
           }
           const float root = rsqrt(total2 / float(C * (H * W)) + 1e-05f);
           for (int64_t c = 0; c < C; ++c) {
+            const float gamma_ = gamma[g * C + c];
+            const float beta_ = beta[g * C + c];
             for_lines<kLanes32>(
                 around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
                   const auto d =
                       load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
-                  store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                               d * root * gamma[g * C + c] + beta[g * C + c], around_caches);
+                  store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active, d * root * gamma_ + beta_,
+                               around_caches);
                 });
           }
         }
@@ -660,12 +662,14 @@ void group_norm_f32(const float* x, const float* gamma, const float* beta, float
             const float root = rsqrt(total2 / float(C * (H * W)) + 1e-05f);
             const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
             for (int64_t c = c_begin; c < c_end; ++c) {
+              const float gamma_ = gamma[g * C + c];
+              const float beta_ = beta[g * C + c];
               for_lines<kLanes32>(
                   around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
                     const auto d =
                         load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
-                    store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                                 d * root * gamma[g * C + c] + beta[g * C + c], around_caches);
+                    store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active, d * root * gamma_ + beta_,
+                                 around_caches);
                   });
             }
           }
@@ -744,12 +748,14 @@ void group_norm_f64(const double* x, const double* gamma, const double* beta, do
           }
           const double root = rsqrt(total2 / double(C * (H * W)) + 1e-05);
           for (int64_t c = 0; c < C; ++c) {
+            const double gamma_ = gamma[g * C + c];
+            const double beta_ = beta[g * C + c];
             for_lines<kLanes64>(
                 around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
                   const auto d =
                       load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / double(C * (H * W));
-                  store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                               d * root * gamma[g * C + c] + beta[g * C + c], around_caches);
+                  store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active, d * root * gamma_ + beta_,
+                               around_caches);
                 });
           }
         }
@@ -828,12 +834,14 @@ void group_norm_f64(const double* x, const double* gamma, const double* beta, do
             const double root = rsqrt(total2 / double(C * (H * W)) + 1e-05);
             const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
             for (int64_t c = c_begin; c < c_end; ++c) {
+              const double gamma_ = gamma[g * C + c];
+              const double beta_ = beta[g * C + c];
               for_lines<kLanes64>(
                   around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
                     const auto d =
                         load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / double(C * (H * W));
-                    store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                                 d * root * gamma[g * C + c] + beta[g * C + c], around_caches);
+                    store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active, d * root * gamma_ + beta_,
+                                 around_caches);
                   });
             }
           }
@@ -913,12 +921,14 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
           }
           const float root = rsqrt(total2 / float(C * (H * W)) + 1e-05f);
           for (int64_t c = 0; c < C; ++c) {
+            const float gamma_ = gamma[g * C + c];
+            const float beta_ = beta[g * C + c];
             for_lines<kLanes32>(
                 around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
                   const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
                                  total / float(C * (H * W));
                   store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                               to_bf16(d * root * gamma[g * C + c] + beta[g * C + c]), around_caches);
+                               to_bf16(d * root * gamma_ + beta_), around_caches);
                 });
           }
         }
@@ -998,12 +1008,14 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
             const float root = rsqrt(total2 / float(C * (H * W)) + 1e-05f);
             const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
             for (int64_t c = c_begin; c < c_end; ++c) {
+              const float gamma_ = gamma[g * C + c];
+              const float beta_ = beta[g * C + c];
               for_lines<kLanes32>(
                   around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
                     const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
                                    total / float(C * (H * W));
                     store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                                 to_bf16(d * root * gamma[g * C + c] + beta[g * C + c]), around_caches);
+                                 to_bf16(d * root * gamma_ + beta_), around_caches);
                   });
             }
           }

@@ -488,8 +488,9 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Asks for the line of memory, which another loop will need.
-inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of
+// functions that do nothing but ask.)
+inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
 template <class T, class Active>
 inline void store_every(T* to, int64_t stride, Active active,
@@ -730,8 +731,9 @@ void layer_norm_f32_short(const float* x, const float* gamma, const float* beta,
       Lanes<float, kLanes32> total2 = 0.0f;
       Lanes<float, kLanes32> d[15] = {};
       for (int64_t n = 0; n < N; ++n) {
-        d[n] = load_every(&x[row * N + n], N, active) - quotient(total, float(N));
-        total2 += d[n] * d[n];
+        const auto d_here = load_every(&x[row * N + n], N, active) - quotient(total, float(N));
+        d[n] = d_here;
+        total2 += d_here * d_here;
       }
       const auto root = rsqrt(quotient(total2, float(N)) + 1e-05f);
       for (int64_t n = 0; n < N; ++n) {
@@ -905,8 +907,9 @@ void layer_norm_f64_short(const double* x, const double* gamma, const double* be
       Lanes<double, kLanes64> total2 = 0.0;
       Lanes<double, kLanes64> d[15] = {};
       for (int64_t n = 0; n < N; ++n) {
-        d[n] = load_every(&x[row * N + n], N, active) - quotient(total, double(N));
-        total2 += d[n] * d[n];
+        const auto d_here = load_every(&x[row * N + n], N, active) - quotient(total, double(N));
+        d[n] = d_here;
+        total2 += d_here * d_here;
       }
       const auto root = rsqrt(quotient(total2, double(N)) + 1e-05);
       for (int64_t n = 0; n < N; ++n) {
@@ -1080,8 +1083,9 @@ void layer_norm_bf16_short(const uint16_t* x, const float* gamma, const float* b
       Lanes<float, kLanes32> total2 = 0.0f;
       Lanes<float, kLanes32> d[15] = {};
       for (int64_t n = 0; n < N; ++n) {
-        d[n] = from_bf16(load_every(&x[row * N + n], N, active)) - quotient(total, float(N));
-        total2 += d[n] * d[n];
+        const auto d_here = from_bf16(load_every(&x[row * N + n], N, active)) - quotient(total, float(N));
+        d[n] = d_here;
+        total2 += d_here * d_here;
       }
       const auto root = rsqrt(quotient(total2, float(N)) + 1e-05f);
       for (int64_t n = 0; n < N; ++n) {
@@ -1256,8 +1260,9 @@ void layer_norm_f16_short(const uint16_t* x, const float* gamma, const float* be
       Lanes<float, kLanes32> total2 = 0.0f;
       Lanes<float, kLanes32> d[15] = {};
       for (int64_t n = 0; n < N; ++n) {
-        d[n] = from_f16(load_every(&x[row * N + n], N, active)) - quotient(total, float(N));
-        total2 += d[n] * d[n];
+        const auto d_here = from_f16(load_every(&x[row * N + n], N, active)) - quotient(total, float(N));
+        d[n] = d_here;
+        total2 += d_here * d_here;
       }
       const auto root = rsqrt(quotient(total2, float(N)) + 1e-05f);
       for (int64_t n = 0; n < N; ++n) {

@@ -112,15 +112,17 @@ inline int64_t thread_count() {
 // The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most
 // `most`.
 inline int64_t columns_of(int64_t bytes, int64_t most) {
-  constexpr int64_t kNear = 1 << 20, kLeast = 64;
+  constexpr int64_t kNear = 1 << 19, kLeast = 64;
   return larger(kLeast, smaller(most, kNear / larger(1, bytes) / kLeast * kLeast));
 }
 
-// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
-// others.
+// The columns that a thread takes at once: whole lines, at most `most`, all parts alike, and enough of them
+// for all threads.
 inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   constexpr int64_t kLine = 16;
-  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
+  const int64_t threads = thread_count(), all = larger(1, rows);
+  const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
+  return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -545,12 +547,21 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Asks for what lies so many bytes further on, whether or not that is one's own.
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
 template <class... Pointer>
-inline void prefetch_soon(int64_t bytes, Pointer... here) {
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
   (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
                       2),
    ...);
+}
+
+// Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end,
+                                                         int64_t columns, int64_t behind) {
+  if (end < columns || behind != 0)
+    prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
 }
 
 template <class T, class Active>
@@ -945,30 +956,34 @@ void softmax_channels_f32(const float* x, float* y, int64_t B, int64_t C, int64_
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          float greatest[512] = {};
+          const bool from_memory = B * C * N * 4 >= kBeyondCaches;
+          float greatest[512];
           for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
             store(&greatest[n - n_first], active, -INFINITY);
           });
-          const bool from_memory = B * C * N * 4 >= kBeyondCaches;
           for (int64_t c = 0; c < C; ++c) {
             for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(32 * N, &x[(b * C + c) * N + n]);
               store(&greatest[n - n_first], active,
                     maximum(load(&greatest[n - n_first], active), load(&x[(b * C + c) * N + n], active)));
             });
           }
-          float total[512] = {};
+          float total[512];
+          for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) {
+            store(&total[n - n_first], active, 0.0f);
+          });
           for (int64_t c_first = 0; c_first < C; c_first += 512) {
             const int64_t c_end = smaller(c_first + 512, C);
-            float part[512] = {};
-            const bool from_memory2 = B * C * N * 4 >= kBeyondCaches;
+            float part[512];
+            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              store(&part[n - n_first], active, 0.0f);
+            });
             for (int64_t c = c_first; c < c_end; ++c) {
               for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) {
-                if (from_memory2) prefetch_soon(32 * N, &x[(b * C + c) * N + n]);
-                store(&e[c * n_part + n - n_first], active,
-                      exp(load(&x[(b * C + c) * N + n], active) - load(&greatest[n - n_first], active)));
-                store(&part[n - n_first], active,
-                      load(&part[n - n_first], active) + load(&e[c * n_part + n - n_first], active));
+                if (from_memory) prefetch_part(&x[(b * C + c) * N + n], n_first, n_end, N, N * C);
+                const auto e_here =
+                    exp(load(&x[(b * C + c) * N + n], active) - load(&greatest[n - n_first], active));
+                store(&e[c * n_part + n - n_first], active, e_here);
+                store(&part[n - n_first], active, load(&part[n - n_first], active) + e_here);
               });
             }
             for_lanes<kLanes32>(n_first, n_end, [=, &part, &total](int64_t n, auto active) {
@@ -1103,32 +1118,35 @@ void softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C,
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          float greatest[512] = {};
+          const bool from_memory = B * C * N * 2 >= kBeyondCaches;
+          float greatest[512];
           for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
             store(&greatest[n - n_first], active, -INFINITY);
           });
-          const bool from_memory = B * C * N * 2 >= kBeyondCaches;
           for (int64_t c = 0; c < C; ++c) {
             for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(16 * N, &x[(b * C + c) * N + n]);
               store(&greatest[n - n_first], active,
                     maximum(load(&greatest[n - n_first], active),
                             from_bf16(load(&x[(b * C + c) * N + n], active))));
             });
           }
-          float total[512] = {};
+          float total[512];
+          for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) {
+            store(&total[n - n_first], active, 0.0f);
+          });
           for (int64_t c_first = 0; c_first < C; c_first += 512) {
             const int64_t c_end = smaller(c_first + 512, C);
-            float part[512] = {};
-            const bool from_memory2 = B * C * N * 2 >= kBeyondCaches;
+            float part[512];
+            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              store(&part[n - n_first], active, 0.0f);
+            });
             for (int64_t c = c_first; c < c_end; ++c) {
               for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) {
-                if (from_memory2) prefetch_soon(16 * N, &x[(b * C + c) * N + n]);
-                store(&e[c * n_part + n - n_first], active,
-                      exp(from_bf16(load(&x[(b * C + c) * N + n], active)) -
-                          load(&greatest[n - n_first], active)));
-                store(&part[n - n_first], active,
-                      load(&part[n - n_first], active) + load(&e[c * n_part + n - n_first], active));
+                if (from_memory) prefetch_part(&x[(b * C + c) * N + n], n_first, n_end, N, N * C);
+                const auto e_here = exp(from_bf16(load(&x[(b * C + c) * N + n], active)) -
+                                        load(&greatest[n - n_first], active));
+                store(&e[c * n_part + n - n_first], active, e_here);
+                store(&part[n - n_first], active, load(&part[n - n_first], active) + e_here);
               });
             }
             for_lanes<kLanes32>(n_first, n_end, [=, &part, &total](int64_t n, auto active) {
@@ -1265,32 +1283,35 @@ void softmax_channels_f16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          float greatest[512] = {};
+          const bool from_memory = B * C * N * 2 >= kBeyondCaches;
+          float greatest[512];
           for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
             store(&greatest[n - n_first], active, -INFINITY);
           });
-          const bool from_memory = B * C * N * 2 >= kBeyondCaches;
           for (int64_t c = 0; c < C; ++c) {
             for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(16 * N, &x[(b * C + c) * N + n]);
               store(&greatest[n - n_first], active,
                     maximum(load(&greatest[n - n_first], active),
                             from_f16(load(&x[(b * C + c) * N + n], active))));
             });
           }
-          float total[512] = {};
+          float total[512];
+          for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) {
+            store(&total[n - n_first], active, 0.0f);
+          });
           for (int64_t c_first = 0; c_first < C; c_first += 512) {
             const int64_t c_end = smaller(c_first + 512, C);
-            float part[512] = {};
-            const bool from_memory2 = B * C * N * 2 >= kBeyondCaches;
+            float part[512];
+            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              store(&part[n - n_first], active, 0.0f);
+            });
             for (int64_t c = c_first; c < c_end; ++c) {
               for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) {
-                if (from_memory2) prefetch_soon(16 * N, &x[(b * C + c) * N + n]);
-                store(&e[c * n_part + n - n_first], active,
-                      exp(from_f16(load(&x[(b * C + c) * N + n], active)) -
-                          load(&greatest[n - n_first], active)));
-                store(&part[n - n_first], active,
-                      load(&part[n - n_first], active) + load(&e[c * n_part + n - n_first], active));
+                if (from_memory) prefetch_part(&x[(b * C + c) * N + n], n_first, n_end, N, N * C);
+                const auto e_here = exp(from_f16(load(&x[(b * C + c) * N + n], active)) -
+                                        load(&greatest[n - n_first], active));
+                store(&e[c * n_part + n - n_first], active, e_here);
+                store(&part[n - n_first], active, load(&part[n - n_first], active) + e_here);
               });
             }
             for_lanes<kLanes32>(n_first, n_end, [=, &part, &total](int64_t n, auto active) {

@@ -540,8 +540,9 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Asks for the line of memory, which another loop will need.
-inline void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of
+// functions that do nothing but ask.)
+inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
 template <class T, class Active>
 inline void store_every(T* to, int64_t stride, Active active,
@@ -858,16 +859,18 @@ void softmax_masked_f32_short(const float* x, const int32_t* length, float* y, i
           Lanes<float, kLanes32> greatest = -INFINITY;
           Lanes<float, kLanes32> seen[15] = {};
           for (int64_t k = 0; k < K; ++k) {
-            seen[k] = k <= q && k < int64_t(length[b])
-                          ? load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)
-                          : Lanes<float, kLanes32>(-INFINITY);
-            greatest = maximum(greatest, seen[k]);
+            const auto seen_here = k <= q && k < int64_t(length[b])
+                                       ? load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)
+                                       : Lanes<float, kLanes32>(-INFINITY);
+            seen[k] = seen_here;
+            greatest = maximum(greatest, seen_here);
           }
           Lanes<float, kLanes32> total = 0.0f;
           Lanes<float, kLanes32> e[15] = {};
           for (int64_t k = 0; k < K; ++k) {
-            e[k] = exp(seen[k] - greatest);
-            total += e[k];
+            const auto e_here = exp(seen[k] - greatest);
+            e[k] = e_here;
+            total += e_here;
           }
           for (int64_t k = 0; k < K; ++k) {
             store_every(&y[((b * H + h) * Q + q) * K + k], K * Q, active, e[k] / total);
@@ -889,15 +892,18 @@ void softmax_masked_f32_short2(const float* x, const int32_t* length, float* y, 
           Lanes<float, kLanes32> greatest = -INFINITY;
           Lanes<float, kLanes32> seen[15] = {};
           for (int64_t k = 0; k < K; ++k) {
-            seen[k] = choose(Positions<kLanes32>{q} >= k && k < int64_t(length[b]),
-                             load_every(&x[((b * H + h) * Q + q) * K + k], K, active), -INFINITY);
-            greatest = maximum(greatest, seen[k]);
+            const auto seen_here =
+                choose(Positions<kLanes32>{q} >= k && k < int64_t(length[b]),
+                       load_every(&x[((b * H + h) * Q + q) * K + k], K, active), -INFINITY);
+            seen[k] = seen_here;
+            greatest = maximum(greatest, seen_here);
           }
           Lanes<float, kLanes32> total = 0.0f;
           Lanes<float, kLanes32> e[15] = {};
           for (int64_t k = 0; k < K; ++k) {
-            e[k] = exp(seen[k] - greatest);
-            total += e[k];
+            const auto e_here = exp(seen[k] - greatest);
+            e[k] = e_here;
+            total += e_here;
           }
           for (int64_t k = 0; k < K; ++k) {
             store_every(&y[((b * H + h) * Q + q) * K + k], K, active, e[k] / total);
@@ -939,26 +945,28 @@ void softmax_masked_f32(const float* x, const int32_t* length, float* y, int64_t
         for (int64_t q = 0; q < Q; ++q) {
           const int64_t q_ahead = K <= 16384 ? smaller(q + 1, Q - 1) : q;
           float greatest = -INFINITY;
+          const int32_t length_ = length[b];
           Extreme<float, kLanes32> greatest_lanes = -INFINITY;
           for_lanes<kLanes32>(0, K, [=, &greatest_lanes](int64_t k, auto active) {
-            const auto seen =
-                choose(Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length[b]),
-                       load(&x[((b * H + h) * Q + q) * K + k], active), -INFINITY);
+            const auto seen = choose(Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_),
+                                     load(&x[((b * H + h) * Q + q) * K + k], active), -INFINITY);
             greatest_lanes = maximum(greatest_lanes, keep(active, seen, -INFINITY));
           });
           greatest = maximum(
               greatest, across(greatest_lanes, [](auto one, auto other) { return maximum(one, other); }));
           float total = 0.0f;
+          const int32_t length_2 = length[b];
           for (int64_t k_block = 0; k_block < K; k_block += 4096) {
             Sum<float, kLanes32> total_lanes = 0.0f;
             for_lanes<kLanes32>(
                 k_block, smaller(k_block + 4096, K), [=, &total_lanes](int64_t k, auto active) {
                   prefetch(&x[((b * H + h) * Q + q_ahead) * K + k]);
                   const auto seen =
-                      choose(Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length[b]),
+                      choose(Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_2),
                              load(&x[((b * H + h) * Q + q) * K + k], active), -INFINITY);
-                  store(&e[k], active, exp(seen - greatest));
-                  total_lanes += keep(active, load(&e[k], active), 0.0f);
+                  const auto e_here = exp(seen - greatest);
+                  store(&e[k], active, e_here);
+                  total_lanes += keep(active, e_here, 0.0f);
                 });
             total += across(total_lanes, [](auto one, auto other) { return one + other; });
           }
@@ -985,16 +993,19 @@ void softmax_masked_bf16_short(const uint16_t* x, const int32_t* length, uint16_
           Lanes<float, kLanes32> greatest = -INFINITY;
           Lanes<float, kLanes32> seen[15] = {};
           for (int64_t k = 0; k < K; ++k) {
-            seen[k] = k <= q && k < int64_t(length[b])
-                          ? from_bf16(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active))
-                          : Lanes<float, kLanes32>(-INFINITY);
-            greatest = maximum(greatest, seen[k]);
+            const auto seen_here =
+                k <= q && k < int64_t(length[b])
+                    ? from_bf16(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active))
+                    : Lanes<float, kLanes32>(-INFINITY);
+            seen[k] = seen_here;
+            greatest = maximum(greatest, seen_here);
           }
           Lanes<float, kLanes32> total = 0.0f;
           Lanes<float, kLanes32> e[15] = {};
           for (int64_t k = 0; k < K; ++k) {
-            e[k] = exp(seen[k] - greatest);
-            total += e[k];
+            const auto e_here = exp(seen[k] - greatest);
+            e[k] = e_here;
+            total += e_here;
           }
           for (int64_t k = 0; k < K; ++k) {
             store_every(&y[((b * H + h) * Q + q) * K + k], K * Q, active, to_bf16(e[k] / total));
@@ -1016,15 +1027,18 @@ void softmax_masked_bf16_short2(const uint16_t* x, const int32_t* length, uint16
           Lanes<float, kLanes32> greatest = -INFINITY;
           Lanes<float, kLanes32> seen[15] = {};
           for (int64_t k = 0; k < K; ++k) {
-            seen[k] = choose(Positions<kLanes32>{q} >= k && k < int64_t(length[b]),
-                             from_bf16(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)), -INFINITY);
-            greatest = maximum(greatest, seen[k]);
+            const auto seen_here =
+                choose(Positions<kLanes32>{q} >= k && k < int64_t(length[b]),
+                       from_bf16(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)), -INFINITY);
+            seen[k] = seen_here;
+            greatest = maximum(greatest, seen_here);
           }
           Lanes<float, kLanes32> total = 0.0f;
           Lanes<float, kLanes32> e[15] = {};
           for (int64_t k = 0; k < K; ++k) {
-            e[k] = exp(seen[k] - greatest);
-            total += e[k];
+            const auto e_here = exp(seen[k] - greatest);
+            e[k] = e_here;
+            total += e_here;
           }
           for (int64_t k = 0; k < K; ++k) {
             store_every(&y[((b * H + h) * Q + q) * K + k], K, active, to_bf16(e[k] / total));
@@ -1066,26 +1080,28 @@ void softmax_masked_bf16(const uint16_t* x, const int32_t* length, uint16_t* y, 
         for (int64_t q = 0; q < Q; ++q) {
           const int64_t q_ahead = K <= 32768 ? smaller(q + 1, Q - 1) : q;
           float greatest = -INFINITY;
+          const int32_t length_ = length[b];
           Extreme<float, kLanes32> greatest_lanes = -INFINITY;
           for_lanes<kLanes32>(0, K, [=, &greatest_lanes](int64_t k, auto active) {
-            const auto seen =
-                choose(Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length[b]),
-                       from_bf16(load(&x[((b * H + h) * Q + q) * K + k], active)), -INFINITY);
+            const auto seen = choose(Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_),
+                                     from_bf16(load(&x[((b * H + h) * Q + q) * K + k], active)), -INFINITY);
             greatest_lanes = maximum(greatest_lanes, keep(active, seen, -INFINITY));
           });
           greatest = maximum(
               greatest, across(greatest_lanes, [](auto one, auto other) { return maximum(one, other); }));
           float total = 0.0f;
+          const int32_t length_2 = length[b];
           for (int64_t k_block = 0; k_block < K; k_block += 4096) {
             Sum<float, kLanes32> total_lanes = 0.0f;
             for_lanes<kLanes32>(
                 k_block, smaller(k_block + 4096, K), [=, &total_lanes](int64_t k, auto active) {
                   prefetch(&x[((b * H + h) * Q + q_ahead) * K + k]);
                   const auto seen =
-                      choose(Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length[b]),
+                      choose(Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_2),
                              from_bf16(load(&x[((b * H + h) * Q + q) * K + k], active)), -INFINITY);
-                  store(&e[k], active, exp(seen - greatest));
-                  total_lanes += keep(active, load(&e[k], active), 0.0f);
+                  const auto e_here = exp(seen - greatest);
+                  store(&e[k], active, e_here);
+                  total_lanes += keep(active, e_here, 0.0f);
                 });
             total += across(total_lanes, [](auto one, auto other) { return one + other; });
           }

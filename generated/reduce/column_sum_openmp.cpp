@@ -86,11 +86,13 @@ inline int64_t thread_count() {
 #endif
 }
 
-// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
-// others.
+// The columns that a thread takes at once: whole lines, at most `most`, all parts alike, and enough of them
+// for all threads.
 inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   constexpr int64_t kLine = 16;
-  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
+  const int64_t threads = thread_count(), all = larger(1, rows);
+  const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
+  return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -394,12 +396,24 @@ inline void finish_stores() {
 #endif
 }
 
-// Asks for what lies so many bytes further on, whether or not that is one's own.
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
 template <class... Pointer>
-inline void prefetch_soon(int64_t bytes, Pointer... here) {
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
   (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
                       2),
    ...);
+}
+
+// For loops that read some columns of each row: asks for what comes 8 rows further on, as far as a core gets
+// while memory answers; where fewer rows are left, for the first ones of the columns that follow.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_row(const T* here, int64_t left, int64_t rows,
+                                                        int64_t stride, int64_t columns) {
+  constexpr int64_t kRows = 8;
+  int64_t on = left > kRows ? kRows * stride : columns + (rows > kRows ? (kRows - rows) * stride : 0);
+  if (columns == stride) on = 2048 / int64_t(sizeof(T));  // the rows follow each other
+  prefetch_soon(on * int64_t(sizeof(T)), here);
 }
 
 // Integers of two bytes as longer ones, in one instruction where GCC would widen one half after the other.
@@ -462,30 +476,35 @@ struct ColumnSumF32F32Workspace {
   int64_t bytes = 0;
 
   explicit ColumnSumF32F32Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     total_part = reserve(bytes, M_shares * N, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
   const ColumnSumF32F32Workspace space(M, N);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  const int64_t n_part = share_of(N, M_shares, 512);
+  const int64_t n_part = share_of(N, M_shares, 2048);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total2[512] = {};
+      float total2[2048];
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total2[n - n_first], active, 0.0f);
+      });
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
-        float part[512] = {};
+        float part[2048];
+        for_lanes<kLanes32>(n_first, n_end,
+                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0f); });
         const bool from_memory = M * N * 4 >= kBeyondCaches;
         for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
+            if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
             store(&part[n - n_first], active, load(&part[n - n_first], active) + load(&x[m * N + n], active));
           });
         }
@@ -522,30 +541,34 @@ struct ColumnSumF64F64Workspace {
   int64_t bytes = 0;
 
   explicit ColumnSumF64F64Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     total_part = reserve(bytes, M_shares * N, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
   const ColumnSumF64F64Workspace space(M, N);
   double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  const int64_t n_part = share_of(N, M_shares, 512);
+  const int64_t n_part = share_of(N, M_shares, 1024);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      double total2[512] = {};
+      double total2[1024];
+      for_lanes<kLanes64>(n_first, n_end,
+                          [=, &total2](int64_t n, auto active) { store(&total2[n - n_first], active, 0.0); });
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
-        double part[512] = {};
+        double part[1024];
+        for_lanes<kLanes64>(n_first, n_end,
+                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0); });
         const bool from_memory = M * N * 8 >= kBeyondCaches;
         for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(64 * N, &x[m * N + n]);
+            if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
             store(&part[n - n_first], active, load(&part[n - n_first], active) + load(&x[m * N + n], active));
           });
         }
@@ -582,30 +605,35 @@ struct ColumnSumBf16F32Workspace {
   int64_t bytes = 0;
 
   explicit ColumnSumBf16F32Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     total_part = reserve(bytes, M_shares * N, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
   const ColumnSumBf16F32Workspace space(M, N);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  const int64_t n_part = share_of(N, M_shares, 512);
+  const int64_t n_part = share_of(N, M_shares, 2048);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total2[512] = {};
+      float total2[2048];
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total2[n - n_first], active, 0.0f);
+      });
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
-        float part[512] = {};
+        float part[2048];
+        for_lanes<kLanes32>(n_first, n_end,
+                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0f); });
         const bool from_memory = M * N * 2 >= kBeyondCaches;
         for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(16 * N, &x[m * N + n]);
+            if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_bf16(load(&x[m * N + n], active)));
           });
@@ -643,30 +671,35 @@ struct ColumnSumF16F32Workspace {
   int64_t bytes = 0;
 
   explicit ColumnSumF16F32Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
     total_part = reserve(bytes, M_shares * N, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
   const ColumnSumF16F32Workspace space(M, N);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  const int64_t n_part = share_of(N, M_shares, 512);
+  const int64_t n_part = share_of(N, M_shares, 2048);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total2[512] = {};
+      float total2[2048];
+      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total2[n - n_first], active, 0.0f);
+      });
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
-        float part[512] = {};
+        float part[2048];
+        for_lanes<kLanes32>(n_first, n_end,
+                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0f); });
         const bool from_memory = M * N * 2 >= kBeyondCaches;
         for (int64_t m = m_first; m < m_end2; ++m) {
           for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(16 * N, &x[m * N + n]);
+            if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
             store(&part[n - n_first], active,
                   load(&part[n - n_first], active) + from_f16(load(&x[m * N + n], active)));
           });

@@ -63,15 +63,17 @@ inline int64_t thread_count() {
 // The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most
 // `most`.
 inline int64_t columns_of(int64_t bytes, int64_t most) {
-  constexpr int64_t kNear = 1 << 20, kLeast = 64;
+  constexpr int64_t kNear = 1 << 19, kLeast = 64;
   return larger(kLeast, smaller(most, kNear / larger(1, bytes) / kLeast * kLeast));
 }
 
-// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
-// others.
+// The columns that a thread takes at once: whole lines, at most `most`, all parts alike, and enough of them
+// for all threads.
 inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   constexpr int64_t kLine = 16;
-  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
+  const int64_t threads = thread_count(), all = larger(1, rows);
+  const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
+  return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -339,12 +341,24 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
 
 constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
 
-// Asks for what lies so many bytes further on, whether or not that is one's own.
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
 template <class... Pointer>
-inline void prefetch_soon(int64_t bytes, Pointer... here) {
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
   (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
                       2),
    ...);
+}
+
+// For loops that read some columns of each row: asks for what comes 8 rows further on, as far as a core gets
+// while memory answers; where fewer rows are left, for the first ones of the columns that follow.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_row(const T* here, int64_t left, int64_t rows,
+                                                        int64_t stride, int64_t columns) {
+  constexpr int64_t kRows = 8;
+  int64_t on = left > kRows ? kRows * stride : columns + (rows > kRows ? (kRows - rows) * stride : 0);
+  if (columns == stride) on = 2048 / int64_t(sizeof(T));  // the rows follow each other
+  prefetch_soon(on * int64_t(sizeof(T)), here);
 }
 
 void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B) {
@@ -358,11 +372,12 @@ void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, i
     }
     const bool from_memory = N * D * 4 >= kBeyondCaches;
     for (int64_t n = 0; n < N; ++n) {
+      const int32_t id_ = id[n];
       for_lanes<kLanes32>(d_first, d_end, [=](int64_t d, auto active) {
-        if (from_memory) prefetch_soon(32 * D, &x[n * D + d]);
-        if (inside(int64_t(id[n]), B))
-          store(&y[int64_t(id[n]) * D + d], active,
-                load(&y[int64_t(id[n]) * D + d], active) + load(&x[n * D + d], active));
+        if (from_memory) prefetch_row(&x[n * D + d], N - n, N, D, d_end - d_first);
+        if (inside(int64_t(id_), B))
+          store(&y[int64_t(id_) * D + d], active,
+                load(&y[int64_t(id_) * D + d], active) + load(&x[n * D + d], active));
       });
     }
   }

@@ -79,6 +79,23 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
+inline int64_t thread_count() {
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+// The columns that a thread takes at once: whole lines, at most `most`, all parts alike, and enough of them
+// for all threads.
+inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
+  constexpr int64_t kLine = 16;
+  const int64_t threads = thread_count(), all = larger(1, rows);
+  const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
+  return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
+}
+
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -231,6 +248,17 @@ template <int N, class All = AllLanes<N>, class Step>
 inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
   for (const int64_t last = end - N; first <= last; first += N) step(first, All{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
+}
+
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
+template <int N, class T, class Step>
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
+  if (!around) return for_lanes<N>(first, end, step);
+  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
+  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
+  for_lanes<N, FarLanes<N>>(past == 0 ? first : first + N - past, end, step);
 }
 
 // The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
@@ -432,7 +460,7 @@ struct SegmentSumF32Workspace {
 
   explicit SegmentSumF32Workspace(int64_t B, int64_t N, int64_t D) {
     const int64_t N_shares =
-        larger(1, smaller(floor_div(64, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+        larger(1, smaller(ceil_div(256, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
     total_part = reserve(bytes, N_shares * B * D, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -441,23 +469,42 @@ struct SegmentSumF32Workspace {
 void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D,
                      char* workspace) {
   const int64_t N_shares =
-      larger(1, smaller(floor_div(64, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+      larger(1, smaller(ceil_div(256, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
   const SegmentSumF32Workspace space(B, N, D);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B / 256)))
+    const int64_t d_part = share_of(D, N_shares * B, 2048);
+    OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B* D / 256)))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += 256) {
+        for (int64_t d_first = 0; d_first < D; d_first += d_part) {
+          const int64_t d_end = smaller(d_first + d_part, D);
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<float, kLanes32> total = 0.0f;
-            const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
-            for (int64_t n = n_begin; n < n_end; ++n) {
-              total += load(&x[(n_start + n) * D + d], active);
+          float total[2048];
+          for_lanes<kLanes32>(d_first, d_end, [=, &total](int64_t d, auto active) {
+            store(&total[d - d_first], active, 0.0f);
+          });
+          const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
+          for (int64_t n_first = n_begin; n_first < n_end; n_first += 512) {
+            const int64_t n_end2 = smaller(n_first + 512, n_end);
+            float part[2048];
+            for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
+              store(&part[d - d_first], active, 0.0f);
+            });
+            for (int64_t n = n_first; n < n_end2; ++n) {
+              for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
+                store(&part[d - d_first], active,
+                      load(&part[d - d_first], active) + load(&x[(n_start + n) * D + d], active));
+              });
             }
-            store(&total_part[(n_share * B + b) * D + d], active, total);
+            for_lanes<kLanes32>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
+              store(&total[d - d_first], active,
+                    load(&total[d - d_first], active) + load(&part[d - d_first], active));
+            });
+          }
+          for_lanes<kLanes32>(d_first, d_end, [=, &total](int64_t d, auto active) {
+            store(&total_part[(n_share * B + b) * D + d], active, load(&total[d - d_first], active));
           });
         }
       }
@@ -480,21 +527,41 @@ void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, 
       if (around_caches) finish_stores();
     }
   } else {
+    const int64_t d_part = share_of(D, B, 2048);
     const bool around_caches = B * D * 4 >= kBeyondCaches;
     OMP(omp parallel)
     {
-      OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
+      OMP(omp for collapse(2) schedule(dynamic, larger(1, B* D / 256)) nowait)
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += 256) {
+        for (int64_t d_first = 0; d_first < D; d_first += d_part) {
+          const int64_t d_end = smaller(d_first + d_part, D);
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<float, kLanes32> total = 0.0f;
-            for (int64_t n = 0; n < n_count; ++n) {
-              total += load(&x[(n_start + n) * D + d], active);
-            }
-            store_around(&y[b * D + d], active, total, around_caches);
+          float total[2048];
+          for_lanes<kLanes32>(d_first, d_end, [=, &total](int64_t d, auto active) {
+            store(&total[d - d_first], active, 0.0f);
           });
+          for (int64_t n_first = 0; n_first < n_count; n_first += 512) {
+            const int64_t n_end = smaller(n_first + 512, n_count);
+            float part[2048];
+            for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
+              store(&part[d - d_first], active, 0.0f);
+            });
+            for (int64_t n = n_first; n < n_end; ++n) {
+              for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
+                store(&part[d - d_first], active,
+                      load(&part[d - d_first], active) + load(&x[(n_start + n) * D + d], active));
+              });
+            }
+            for_lanes<kLanes32>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
+              store(&total[d - d_first], active,
+                    load(&total[d - d_first], active) + load(&part[d - d_first], active));
+            });
+          }
+          for_lines<kLanes32>(
+              around_caches, &y[b * D + d_first], d_first, d_end, [=, &total](int64_t d, auto active) {
+                store_around(&y[b * D + d], active, load(&total[d - d_first], active), around_caches);
+              });
         }
       }
       if (around_caches) finish_stores();
@@ -509,7 +576,7 @@ struct SegmentSumF64Workspace {
 
   explicit SegmentSumF64Workspace(int64_t B, int64_t N, int64_t D) {
     const int64_t N_shares =
-        larger(1, smaller(floor_div(64, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+        larger(1, smaller(ceil_div(256, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
     total_part = reserve(bytes, N_shares * B * D, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -518,23 +585,42 @@ struct SegmentSumF64Workspace {
 void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D,
                      char* workspace) {
   const int64_t N_shares =
-      larger(1, smaller(floor_div(64, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+      larger(1, smaller(ceil_div(256, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
   const SegmentSumF64Workspace space(B, N, D);
   double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B / 256)))
+    const int64_t d_part = share_of(D, N_shares * B, 1024);
+    OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B* D / 256)))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += 256) {
+        for (int64_t d_first = 0; d_first < D; d_first += d_part) {
+          const int64_t d_end = smaller(d_first + d_part, D);
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          for_lanes<kLanes64>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<double, kLanes64> total = 0.0;
-            const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
-            for (int64_t n = n_begin; n < n_end; ++n) {
-              total += load(&x[(n_start + n) * D + d], active);
+          double total[1024];
+          for_lanes<kLanes64>(d_first, d_end, [=, &total](int64_t d, auto active) {
+            store(&total[d - d_first], active, 0.0);
+          });
+          const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
+          for (int64_t n_first = n_begin; n_first < n_end; n_first += 512) {
+            const int64_t n_end2 = smaller(n_first + 512, n_end);
+            double part[1024];
+            for_lanes<kLanes64>(d_first, d_end, [=, &part](int64_t d, auto active) {
+              store(&part[d - d_first], active, 0.0);
+            });
+            for (int64_t n = n_first; n < n_end2; ++n) {
+              for_lanes<kLanes64>(d_first, d_end, [=, &part](int64_t d, auto active) {
+                store(&part[d - d_first], active,
+                      load(&part[d - d_first], active) + load(&x[(n_start + n) * D + d], active));
+              });
             }
-            store(&total_part[(n_share * B + b) * D + d], active, total);
+            for_lanes<kLanes64>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
+              store(&total[d - d_first], active,
+                    load(&total[d - d_first], active) + load(&part[d - d_first], active));
+            });
+          }
+          for_lanes<kLanes64>(d_first, d_end, [=, &total](int64_t d, auto active) {
+            store(&total_part[(n_share * B + b) * D + d], active, load(&total[d - d_first], active));
           });
         }
       }
@@ -557,21 +643,41 @@ void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B
       if (around_caches) finish_stores();
     }
   } else {
+    const int64_t d_part = share_of(D, B, 1024);
     const bool around_caches = B * D * 8 >= kBeyondCaches;
     OMP(omp parallel)
     {
-      OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
+      OMP(omp for collapse(2) schedule(dynamic, larger(1, B* D / 256)) nowait)
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += 256) {
+        for (int64_t d_first = 0; d_first < D; d_first += d_part) {
+          const int64_t d_end = smaller(d_first + d_part, D);
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          for_lanes<kLanes64>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<double, kLanes64> total = 0.0;
-            for (int64_t n = 0; n < n_count; ++n) {
-              total += load(&x[(n_start + n) * D + d], active);
-            }
-            store_around(&y[b * D + d], active, total, around_caches);
+          double total[1024];
+          for_lanes<kLanes64>(d_first, d_end, [=, &total](int64_t d, auto active) {
+            store(&total[d - d_first], active, 0.0);
           });
+          for (int64_t n_first = 0; n_first < n_count; n_first += 512) {
+            const int64_t n_end = smaller(n_first + 512, n_count);
+            double part[1024];
+            for_lanes<kLanes64>(d_first, d_end, [=, &part](int64_t d, auto active) {
+              store(&part[d - d_first], active, 0.0);
+            });
+            for (int64_t n = n_first; n < n_end; ++n) {
+              for_lanes<kLanes64>(d_first, d_end, [=, &part](int64_t d, auto active) {
+                store(&part[d - d_first], active,
+                      load(&part[d - d_first], active) + load(&x[(n_start + n) * D + d], active));
+              });
+            }
+            for_lanes<kLanes64>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
+              store(&total[d - d_first], active,
+                    load(&total[d - d_first], active) + load(&part[d - d_first], active));
+            });
+          }
+          for_lines<kLanes64>(
+              around_caches, &y[b * D + d_first], d_first, d_end, [=, &total](int64_t d, auto active) {
+                store_around(&y[b * D + d], active, load(&total[d - d_first], active), around_caches);
+              });
         }
       }
       if (around_caches) finish_stores();
@@ -586,7 +692,7 @@ struct SegmentSumBf16Workspace {
 
   explicit SegmentSumBf16Workspace(int64_t B, int64_t N, int64_t D) {
     const int64_t N_shares =
-        larger(1, smaller(floor_div(64, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+        larger(1, smaller(ceil_div(256, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
     total_part = reserve(bytes, N_shares * B * D, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -595,23 +701,42 @@ struct SegmentSumBf16Workspace {
 void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B, int64_t N, int64_t D,
                       char* workspace) {
   const int64_t N_shares =
-      larger(1, smaller(floor_div(64, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+      larger(1, smaller(ceil_div(256, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
   const SegmentSumBf16Workspace space(B, N, D);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B / 256)))
+    const int64_t d_part = share_of(D, N_shares * B, 2048);
+    OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B* D / 256)))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += 256) {
+        for (int64_t d_first = 0; d_first < D; d_first += d_part) {
+          const int64_t d_end = smaller(d_first + d_part, D);
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<float, kLanes32> total = 0.0f;
-            const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
-            for (int64_t n = n_begin; n < n_end; ++n) {
-              total += from_bf16(load(&x[(n_start + n) * D + d], active));
+          float total[2048];
+          for_lanes<kLanes32>(d_first, d_end, [=, &total](int64_t d, auto active) {
+            store(&total[d - d_first], active, 0.0f);
+          });
+          const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
+          for (int64_t n_first = n_begin; n_first < n_end; n_first += 512) {
+            const int64_t n_end2 = smaller(n_first + 512, n_end);
+            float part[2048];
+            for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
+              store(&part[d - d_first], active, 0.0f);
+            });
+            for (int64_t n = n_first; n < n_end2; ++n) {
+              for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
+                store(&part[d - d_first], active,
+                      load(&part[d - d_first], active) + from_bf16(load(&x[(n_start + n) * D + d], active)));
+              });
             }
-            store(&total_part[(n_share * B + b) * D + d], active, total);
+            for_lanes<kLanes32>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
+              store(&total[d - d_first], active,
+                    load(&total[d - d_first], active) + load(&part[d - d_first], active));
+            });
+          }
+          for_lanes<kLanes32>(d_first, d_end, [=, &total](int64_t d, auto active) {
+            store(&total_part[(n_share * B + b) * D + d], active, load(&total[d - d_first], active));
           });
         }
       }
@@ -634,21 +759,42 @@ void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int6
       if (around_caches) finish_stores();
     }
   } else {
+    const int64_t d_part = share_of(D, B, 2048);
     const bool around_caches = B * D * 2 >= kBeyondCaches;
     OMP(omp parallel)
     {
-      OMP(omp for collapse(2) schedule(dynamic, larger(1, B / 256)) nowait)
+      OMP(omp for collapse(2) schedule(dynamic, larger(1, B* D / 256)) nowait)
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += 256) {
+        for (int64_t d_first = 0; d_first < D; d_first += d_part) {
+          const int64_t d_end = smaller(d_first + d_part, D);
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<float, kLanes32> total = 0.0f;
-            for (int64_t n = 0; n < n_count; ++n) {
-              total += from_bf16(load(&x[(n_start + n) * D + d], active));
-            }
-            store_around(&y[b * D + d], active, to_bf16(total), around_caches);
+          float total[2048];
+          for_lanes<kLanes32>(d_first, d_end, [=, &total](int64_t d, auto active) {
+            store(&total[d - d_first], active, 0.0f);
           });
+          for (int64_t n_first = 0; n_first < n_count; n_first += 512) {
+            const int64_t n_end = smaller(n_first + 512, n_count);
+            float part[2048];
+            for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
+              store(&part[d - d_first], active, 0.0f);
+            });
+            for (int64_t n = n_first; n < n_end; ++n) {
+              for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
+                store(&part[d - d_first], active,
+                      load(&part[d - d_first], active) + from_bf16(load(&x[(n_start + n) * D + d], active)));
+              });
+            }
+            for_lanes<kLanes32>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
+              store(&total[d - d_first], active,
+                    load(&total[d - d_first], active) + load(&part[d - d_first], active));
+            });
+          }
+          for_lines<kLanes32>(around_caches, &y[b * D + d_first], d_first, d_end,
+                              [=, &total](int64_t d, auto active) {
+                                store_around(&y[b * D + d], active,
+                                             to_bf16(load(&total[d - d_first], active)), around_caches);
+                              });
         }
       }
       if (around_caches) finish_stores();

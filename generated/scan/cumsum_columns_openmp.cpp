@@ -87,11 +87,13 @@ inline int64_t thread_count() {
 #endif
 }
 
-// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
-// others.
+// The columns that a thread takes at once: whole lines, at most `most`, all parts alike, and enough of them
+// for all threads.
 inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   constexpr int64_t kLine = 16;
-  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
+  const int64_t threads = thread_count(), all = larger(1, rows);
+  const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
+  return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -406,12 +408,24 @@ inline void finish_stores() {
 #endif
 }
 
-// Asks for what lies so many bytes further on, whether or not that is one's own.
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
 template <class... Pointer>
-inline void prefetch_soon(int64_t bytes, Pointer... here) {
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
   (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
                       2),
    ...);
+}
+
+// For loops that read some columns of each row: asks for what comes 8 rows further on, as far as a core gets
+// while memory answers; where fewer rows are left, for the first ones of the columns that follow.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_row(const T* here, int64_t left, int64_t rows,
+                                                        int64_t stride, int64_t columns) {
+  constexpr int64_t kRows = 8;
+  int64_t on = left > kRows ? kRows * stride : columns + (rows > kRows ? (kRows - rows) * stride : 0);
+  if (columns == stride) on = 2048 / int64_t(sizeof(T));  // the rows follow each other
+  prefetch_soon(on * int64_t(sizeof(T)), here);
 }
 
 // Numbers of another type; of a mask: 1 or 0.
@@ -451,20 +465,26 @@ void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (M_shares > 1) {
-    const int64_t n_part = share_of(N, M_shares, 512);
+    const int64_t n_part = share_of(N, M_shares, 2048);
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        float total[512] = {};
+        float total[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) {
+          store(&total[n - n_first], active, 0.0f);
+        });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
           const int64_t m_end2 = smaller(m_first + 512, m_end);
-          float part[512] = {};
+          float part[2048];
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            store(&part[n - n_first], active, 0.0f);
+          });
           const bool from_memory = M * N * 4 >= kBeyondCaches;
           for (int64_t m = m_first; m < m_end2; ++m) {
             for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
+              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
               store(&part[n - n_first], active,
                     load(&part[n - n_first], active) + load(&x[m * N + n], active));
             });
@@ -487,7 +507,7 @@ void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
       }
     });
   }
-  const int64_t n_part2 = share_of(N, M_shares, 512);
+  const int64_t n_part2 = share_of(N, M_shares, 2048);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
@@ -495,7 +515,7 @@ void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
         const int64_t n_end = smaller(n_first + n_part2, N);
-        float carry[512] = {};
+        float carry[2048];
         for_lanes<kLanes32>(n_first, n_end, [=, &carry](int64_t n, auto active) {
           store(&carry[n - n_first], active, 0.0f);
           if (m_share > 0) {
@@ -507,7 +527,8 @@ void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, char* wo
         for (int64_t m = m_begin; m < m_end; ++m) {
           for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
                               [=, &carry](int64_t n, auto active) {
-                                if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
+                                if (from_memory)
+                                  prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
                                 store(&carry[n - n_first], active,
                                       load(&carry[n - n_first], active) + load(&x[m * N + n], active));
                                 const auto running = load(&carry[n - n_first], active);
@@ -542,20 +563,24 @@ void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, char* 
   double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
   double* const start = reinterpret_cast<double*>(workspace + space.start);
   if (M_shares > 1) {
-    const int64_t n_part = share_of(N, M_shares, 512);
+    const int64_t n_part = share_of(N, M_shares, 1024);
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        double total[512] = {};
+        double total[1024];
+        for_lanes<kLanes64>(n_first, n_end,
+                            [=, &total](int64_t n, auto active) { store(&total[n - n_first], active, 0.0); });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
           const int64_t m_end2 = smaller(m_first + 512, m_end);
-          double part[512] = {};
+          double part[1024];
+          for_lanes<kLanes64>(n_first, n_end,
+                              [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0); });
           const bool from_memory = M * N * 8 >= kBeyondCaches;
           for (int64_t m = m_first; m < m_end2; ++m) {
             for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(64 * N, &x[m * N + n]);
+              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
               store(&part[n - n_first], active,
                     load(&part[n - n_first], active) + load(&x[m * N + n], active));
             });
@@ -578,7 +603,7 @@ void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, char* 
       }
     });
   }
-  const int64_t n_part2 = share_of(N, M_shares, 512);
+  const int64_t n_part2 = share_of(N, M_shares, 1024);
   const bool around_caches = M * N * 8 >= kBeyondCaches;
   OMP(omp parallel)
   {
@@ -586,7 +611,7 @@ void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, char* 
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
         const int64_t n_end = smaller(n_first + n_part2, N);
-        double carry[512] = {};
+        double carry[1024];
         for_lanes<kLanes64>(n_first, n_end, [=, &carry](int64_t n, auto active) {
           store(&carry[n - n_first], active, 0.0);
           if (m_share > 0) {
@@ -598,7 +623,8 @@ void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, char* 
         for (int64_t m = m_begin; m < m_end; ++m) {
           for_lines<kLanes64>(around_caches, &y[m * N + n_first], n_first, n_end,
                               [=, &carry](int64_t n, auto active) {
-                                if (from_memory) prefetch_soon(64 * N, &x[m * N + n]);
+                                if (from_memory)
+                                  prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
                                 store(&carry[n - n_first], active,
                                       load(&carry[n - n_first], active) + load(&x[m * N + n], active));
                                 const auto running = load(&carry[n - n_first], active);
@@ -633,17 +659,19 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (M_shares > 1) {
-    const int64_t n_part = share_of(N, M_shares, 512);
+    const int64_t n_part = share_of(N, M_shares, 1024);
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        int64_t total[512] = {};
+        int64_t total[1024];
+        for_lanes<kLanes64>(n_first, n_end,
+                            [=, &total](int64_t n, auto active) { store(&total[n - n_first], active, 0); });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         const bool from_memory = M * N * 4 >= kBeyondCaches;
         for (int64_t m = m_begin; m < m_end; ++m) {
           for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
+            if (from_memory) prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
             store(&total[n - n_first], active,
                   load(&total[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
           });
@@ -661,7 +689,7 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
       }
     });
   }
-  const int64_t n_part2 = share_of(N, M_shares, 512);
+  const int64_t n_part2 = share_of(N, M_shares, 1024);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
@@ -669,7 +697,7 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
         const int64_t n_end = smaller(n_first + n_part2, N);
-        int64_t carry[512] = {};
+        int64_t carry[1024];
         for_lanes<kLanes64>(n_first, n_end, [=, &carry](int64_t n, auto active) {
           store(&carry[n - n_first], active, 0);
           if (m_share > 0) {
@@ -681,7 +709,7 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
         for (int64_t m = m_begin; m < m_end; ++m) {
           for_lines<kLanes64>(
               around_caches, &y[m * N + n_first], n_first, n_end, [=, &carry](int64_t n, auto active) {
-                if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
+                if (from_memory) prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
                 store(&carry[n - n_first], active,
                       load(&carry[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
                 const auto running = load(&carry[n - n_first], active);

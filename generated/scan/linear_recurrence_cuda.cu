@@ -167,8 +167,6 @@ __global__ void __launch_bounds__(256)
   double factor = 1.0;
   for (Index s = Index(s_begin); s < s_end; ++s) {
     factor *= double(a[(b * S + s) * C + c]);
-  }
-  for (Index s = Index(s_begin); s < s_end; ++s) {
     total = a[(b * S + s) * C + c] * total + x[(b * S + s) * C + c];
   }
   total_part[(s_share * B + b) * C + c] = total;
@@ -287,8 +285,6 @@ __global__ void __launch_bounds__(256)
   double factor = 1.0;
   for (Index s = Index(s_begin); s < s_end; ++s) {
     factor *= a[(b * S + s) * C + c];
-  }
-  for (Index s = Index(s_begin); s < s_end; ++s) {
     total = a[(b * S + s) * C + c] * total + x[(b * S + s) * C + c];
   }
   total_part[(s_share * B + b) * C + c] = total;

@@ -92,18 +92,13 @@ inline int64_t thread_count() {
 #endif
 }
 
-// The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most
-// `most`.
-inline int64_t columns_of(int64_t bytes, int64_t most) {
-  constexpr int64_t kNear = 1 << 20, kLeast = 64;
-  return larger(kLeast, smaller(most, kNear / larger(1, bytes) / kLeast * kLeast));
-}
-
-// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
-// others.
+// The columns that a thread takes at once: whole lines, at most `most`, all parts alike, and enough of them
+// for all threads.
 inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   constexpr int64_t kLine = 16;
-  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
+  const int64_t threads = thread_count(), all = larger(1, rows);
+  const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
+  return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -376,6 +371,16 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return load_vector(from, active);
 }
 
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
+}
+
 // Copies the first bytes of a vector, by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -512,12 +517,24 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Asks for what lies so many bytes further on, whether or not that is one's own.
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
 template <class... Pointer>
-inline void prefetch_soon(int64_t bytes, Pointer... here) {
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
   (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
                       2),
    ...);
+}
+
+// For loops that read some columns of each row: asks for what comes 8 rows further on, as far as a core gets
+// while memory answers; where fewer rows are left, for the first ones of the columns that follow.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_row(const T* here, int64_t left, int64_t rows,
+                                                        int64_t stride, int64_t columns) {
+  constexpr int64_t kRows = 8;
+  int64_t on = left > kRows ? kRows * stride : columns + (rows > kRows ? (kRows - rows) * stride : 0);
+  if (columns == stride) on = 2048 / int64_t(sizeof(T));  // the rows follow each other
+  prefetch_soon(on * int64_t(sizeof(T)), here);
 }
 
 // total = factor * total + term, one lane after the other.
@@ -609,37 +626,30 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (S_shares > 1) {
-    const int64_t c_part = share_of(C, S_shares * B, columns_of(ceil_div(S, S_shares) * 4, 512));
+    const int64_t c_part = share_of(C, S_shares * B, 1024);
     OMP(omp parallel for collapse(3) schedule(static))
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c_first = 0; c_first < C; c_first += c_part) {
           const int64_t c_end = smaller(c_first + c_part, C);
-          float total[512] = {};
-          double factor[512] = {};
+          float total[1024];
+          double factor[1024];
           for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) {
             store(&total[c - c_first], active, 0.0f);
             store(&factor[c - c_first], active, 1.0);
           });
           const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
-          const bool from_memory = B * S * C * 4 >= kBeyondCaches;
+          const bool from_memory = B * S * C * 8 >= kBeyondCaches;
           for (int64_t s = s_begin; s < s_end; ++s) {
-            for_lanes<kLanes64>(c_first, c_end, [=, &factor](int64_t c, auto active) {
-              if (from_memory) prefetch_soon(32 * C, &a[(b * S + s) * C + c]);
-              store(&factor[c - c_first], active,
-                    load(&factor[c - c_first], active) *
-                        (convert<double>(load(&a[(b * S + s) * C + c], active))));
-            });
-          }
-          const int64_t s_begin2 = s_share * S / S_shares, s_end2 = (s_share + 1) * S / S_shares;
-          const bool from_memory2 = B * S * C * 8 >= kBeyondCaches;
-          for (int64_t s = s_begin2; s < s_end2; ++s) {
-            for_lanes<kLanes32>(c_first, c_end, [=, &total](int64_t c, auto active) {
-              if (from_memory2) prefetch_soon(32 * C, &a[(b * S + s) * C + c]);
-              if (from_memory2) prefetch_soon(32 * C, &x[(b * S + s) * C + c]);
+            for_lanes<kLanes64>(c_first, c_end, [=, &factor, &total](int64_t c, auto active) {
+              if (from_memory)
+                prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
+              if (from_memory)
+                prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
+              const auto a_ = load_once(&a[(b * S + s) * C + c], active);
+              store(&factor[c - c_first], active, load(&factor[c - c_first], active) * convert<double>(a_));
               store(&total[c - c_first], active,
-                    load(&a[(b * S + s) * C + c], active) * load(&total[c - c_first], active) +
-                        load(&x[(b * S + s) * C + c], active));
+                    a_ * load(&total[c - c_first], active) + load(&x[(b * S + s) * C + c], active));
             });
           }
           for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) {
@@ -669,7 +679,7 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
       }
     }
   }
-  const int64_t c_part2 = share_of(C, S_shares * B, 512);
+  const int64_t c_part2 = share_of(C, S_shares * B, 2048);
   const bool around_caches = B * S * C * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
@@ -678,7 +688,7 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c_first = 0; c_first < C; c_first += c_part2) {
           const int64_t c_end = smaller(c_first + c_part2, C);
-          float carry[512] = {};
+          float carry[2048];
           for_lanes<kLanes32>(c_first, c_end, [=, &carry](int64_t c, auto active) {
             store(&carry[c - c_first], active, 0.0f);
             if (s_share > 0) {
@@ -691,8 +701,10 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
             for_lines<kLanes32>(
                 around_caches, &h[(b * S + s) * C + c_first], c_first, c_end,
                 [=, &carry](int64_t c, auto active) {
-                  if (from_memory) prefetch_soon(32 * C, &a[(b * S + s) * C + c]);
-                  if (from_memory) prefetch_soon(32 * C, &x[(b * S + s) * C + c]);
+                  if (from_memory)
+                    prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
+                  if (from_memory)
+                    prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
                   store(&carry[c - c_first], active,
                         load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
                             load(&x[(b * S + s) * C + c], active));
@@ -733,36 +745,30 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
   double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
   double* const start = reinterpret_cast<double*>(workspace + space.start);
   if (S_shares > 1) {
-    const int64_t c_part = share_of(C, S_shares * B, columns_of(ceil_div(S, S_shares) * 8, 512));
+    const int64_t c_part = share_of(C, S_shares * B, 1024);
     OMP(omp parallel for collapse(3) schedule(static))
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c_first = 0; c_first < C; c_first += c_part) {
           const int64_t c_end = smaller(c_first + c_part, C);
-          double total[512] = {};
-          double factor[512] = {};
+          double total[1024];
+          double factor[1024];
           for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) {
             store(&total[c - c_first], active, 0.0);
             store(&factor[c - c_first], active, 1.0);
           });
           const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
-          const bool from_memory = B * S * C * 8 >= kBeyondCaches;
+          const bool from_memory = B * S * C * 16 >= kBeyondCaches;
           for (int64_t s = s_begin; s < s_end; ++s) {
-            for_lanes<kLanes64>(c_first, c_end, [=, &factor](int64_t c, auto active) {
-              if (from_memory) prefetch_soon(64 * C, &a[(b * S + s) * C + c]);
-              store(&factor[c - c_first], active,
-                    load(&factor[c - c_first], active) * (load(&a[(b * S + s) * C + c], active)));
-            });
-          }
-          const int64_t s_begin2 = s_share * S / S_shares, s_end2 = (s_share + 1) * S / S_shares;
-          const bool from_memory2 = B * S * C * 16 >= kBeyondCaches;
-          for (int64_t s = s_begin2; s < s_end2; ++s) {
-            for_lanes<kLanes64>(c_first, c_end, [=, &total](int64_t c, auto active) {
-              if (from_memory2) prefetch_soon(64 * C, &a[(b * S + s) * C + c]);
-              if (from_memory2) prefetch_soon(64 * C, &x[(b * S + s) * C + c]);
+            for_lanes<kLanes64>(c_first, c_end, [=, &factor, &total](int64_t c, auto active) {
+              if (from_memory)
+                prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
+              if (from_memory)
+                prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
+              const auto a_ = load_once(&a[(b * S + s) * C + c], active);
+              store(&factor[c - c_first], active, load(&factor[c - c_first], active) * a_);
               store(&total[c - c_first], active,
-                    load(&a[(b * S + s) * C + c], active) * load(&total[c - c_first], active) +
-                        load(&x[(b * S + s) * C + c], active));
+                    a_ * load(&total[c - c_first], active) + load(&x[(b * S + s) * C + c], active));
             });
           }
           for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) {
@@ -792,7 +798,7 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
       }
     }
   }
-  const int64_t c_part2 = share_of(C, S_shares * B, 512);
+  const int64_t c_part2 = share_of(C, S_shares * B, 1024);
   const bool around_caches = B * S * C * 8 >= kBeyondCaches;
   OMP(omp parallel)
   {
@@ -801,7 +807,7 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c_first = 0; c_first < C; c_first += c_part2) {
           const int64_t c_end = smaller(c_first + c_part2, C);
-          double carry[512] = {};
+          double carry[1024];
           for_lanes<kLanes64>(c_first, c_end, [=, &carry](int64_t c, auto active) {
             store(&carry[c - c_first], active, 0.0);
             if (s_share > 0) {
@@ -814,8 +820,10 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
             for_lines<kLanes64>(
                 around_caches, &h[(b * S + s) * C + c_first], c_first, c_end,
                 [=, &carry](int64_t c, auto active) {
-                  if (from_memory) prefetch_soon(64 * C, &a[(b * S + s) * C + c]);
-                  if (from_memory) prefetch_soon(64 * C, &x[(b * S + s) * C + c]);
+                  if (from_memory)
+                    prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
+                  if (from_memory)
+                    prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
                   store(&carry[c - c_first], active,
                         load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
                             load(&x[(b * S + s) * C + c], active));

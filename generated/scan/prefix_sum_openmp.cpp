@@ -65,11 +65,13 @@ inline int64_t thread_count() {
 #endif
 }
 
-// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the
-// others.
+// The columns that a thread takes at once: whole lines, at most `most`, all parts alike, and enough of them
+// for all threads.
 inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   constexpr int64_t kLine = 16;
-  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
+  const int64_t threads = thread_count(), all = larger(1, rows);
+  const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
+  return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -392,26 +394,38 @@ inline void finish_stores() {
 #endif
 }
 
-// Asks for what lies so many bytes further on, whether or not that is one's own.
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
 template <class... Pointer>
-inline void prefetch_soon(int64_t bytes, Pointer... here) {
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
   (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
                       2),
    ...);
 }
 
+// For loops that read some columns of each row: asks for what comes 8 rows further on, as far as a core gets
+// while memory answers; where fewer rows are left, for the first ones of the columns that follow.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_row(const T* here, int64_t left, int64_t rows,
+                                                        int64_t stride, int64_t columns) {
+  constexpr int64_t kRows = 8;
+  int64_t on = left > kRows ? kRows * stride : columns + (rows > kRows ? (kRows - rows) * stride : 0);
+  if (columns == stride) on = 2048 / int64_t(sizeof(T));  // the rows follow each other
+  prefetch_soon(on * int64_t(sizeof(T)), here);
+}
+
 void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
-  const int64_t n_part = share_of(N, 1, 512);
+  const int64_t n_part = share_of(N, 1, 2048);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float carry[512] = {};
+      float carry[2048];
       for (int64_t i = 0; i < larger(1, ceil_div(M, 64)); ++i) {
-        float carry2[512] = {};
-        float total[512] = {};
+        float carry2[2048];
+        float total[2048];
         for_lanes<kLanes32>(n_first, n_end, [=, &carry, &carry2, &total](int64_t n, auto active) {
           if (i == 0) {
             store(&carry[n - n_first], active, 0.0f);
@@ -423,7 +437,9 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
         for (int64_t m = i * 64; m < smaller(i * 64 + 64, M); ++m) {
           for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
                               [=, &carry2, &carry, &total](int64_t n, auto active) {
-                                if (from_memory) prefetch_soon(32 * N, &x[m * N + n]);
+                                if (from_memory)
+                                  prefetch_row(&x[m * N + n], smaller(i * 64 + 64, M) - m,
+                                               smaller(i * 64 + 64, M) - i * 64, N, n_end - n_first);
                                 const auto x_ = load_once(&x[m * N + n], active);
                                 store(&carry2[n - n_first], active, load(&carry2[n - n_first], active) + x_);
                                 const auto running = load(&carry2[n - n_first], active);

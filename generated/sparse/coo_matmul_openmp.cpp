@@ -419,12 +419,24 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Asks for what lies so many bytes further on, whether or not that is one's own.
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
 template <class... Pointer>
-inline void prefetch_soon(int64_t bytes, Pointer... here) {
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
   (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
                       2),
    ...);
+}
+
+// For loops that read some columns of each row: asks for what comes 8 rows further on, as far as a core gets
+// while memory answers; where fewer rows are left, for the first ones of the columns that follow.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_row(const T* here, int64_t left, int64_t rows,
+                                                        int64_t stride, int64_t columns) {
+  constexpr int64_t kRows = 8;
+  int64_t on = left > kRows ? kRows * stride : columns + (rows > kRows ? (kRows - rows) * stride : 0);
+  if (columns == stride) on = 2048 / int64_t(sizeof(T));  // the rows follow each other
+  prefetch_soon(on * int64_t(sizeof(T)), here);
 }
 
 template <class T, class Active>
@@ -446,7 +458,7 @@ struct CooMatmulWorkspace {
     (void)M;
     (void)K;
     (void)N;
-    total = reserve(thread_bytes, 64 * 512, 4);
+    total = reserve(thread_bytes, 64 * 2048, 4);
     total2 = reserve(thread_bytes, 64, 4);
     threads = reserve(bytes, thread_count(), thread_bytes);
     bytes += kLineBytes;  // so that it may begin at a line
@@ -463,12 +475,12 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
       float* const total = reinterpret_cast<float*>(mine + space.total);
       OMP(omp for schedule(static) nowait)
       for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
-        for (int64_t n_first = j * 128; n_first < smaller(j * 128 + 128, N); n_first += 512) {
-          const int64_t n_end = smaller(n_first + 512, smaller(j * 128 + 128, N));
+        for (int64_t n_first = j * 128; n_first < smaller(j * 128 + 128, N); n_first += 2048) {
+          const int64_t n_end = smaller(n_first + 2048, smaller(j * 128 + 128, N));
           for (int64_t s = 0; s < S; ++s) {
             for (int64_t m = 0; m < 64; ++m) {
               for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
-                store(&total[m * 512 + n - n_first], active, 0.0f);
+                store(&total[m * 2048 + n - n_first], active, 0.0f);
               });
             }
             for (int64_t m = 0; m < 64; ++m) {
@@ -476,21 +488,25 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                    k_first += 512) {
                 const int64_t k_end =
                     smaller(k_first + 512, smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)));
-                float part[512] = {};
+                float part[2048];
+                for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+                  store(&part[n - n_first], active, 0.0f);
+                });
                 const bool from_memory = K * N * 4 >= kBeyondCaches;
                 for (int64_t k = k_first; k < k_end; ++k) {
+                  const float a_ = a[(s * 64 + m) * 64 + k];
                   for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
                     if (from_memory)
-                      prefetch_soon(32 * N, &x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n]);
+                      prefetch_row(&x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n], k_end - k,
+                                   k_end - k_first, N, n_end - n_first);
                     store(&part[n - n_first], active,
                           load(&part[n - n_first], active) +
-                              a[(s * 64 + m) * 64 + k] *
-                                  load(&x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n], active));
+                              a_ * load(&x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n], active));
                   });
                 }
                 for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-                  store(&total[m * 512 + n - n_first], active,
-                        load(&total[m * 512 + n - n_first], active) + load(&part[n - n_first], active));
+                  store(&total[m * 2048 + n - n_first], active,
+                        load(&total[m * 2048 + n - n_first], active) + load(&part[n - n_first], active));
                 });
               }
             }
@@ -505,10 +521,13 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
             const bool from_memory2 = M * N * 4 >= kBeyondCaches;
             for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
               for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
-                if (from_memory2) prefetch_soon(32 * N, &z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n]);
+                if (from_memory2)
+                  prefetch_row(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n],
+                               smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)) - m,
+                               smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)), N, n_end - n_first);
                 store(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], active,
                       load(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], active) +
-                          load(&total[m * 512 + n - n_first], active));
+                          load(&total[m * 2048 + n - n_first], active));
               });
             }
           }

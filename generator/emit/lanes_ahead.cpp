@@ -14,8 +14,7 @@ namespace {
 constexpr int kRowBytes = 64 * 1024; // longer rows would push out what the loops still need
 constexpr size_t kFewArrays = 2;     // of more, the fetches would cost more than they save
 constexpr size_t kManyArrays = 4;
-constexpr int kSoon = 2048;  // bytes
-constexpr int kRowsSoon = 8; // of columns: those that a core goes through while memory answers
+constexpr int kSoon = 2048; // bytes
 
 } // namespace
 
@@ -77,18 +76,66 @@ void LanePrinter::fetch_streams(const PlanNode &loop, const std::string &far) {
     ahead_[&loop] = "if (" + far + ") " + helper("prefetch_soon") + "(" + std::to_string(kSoon) + elements + ");\n";
 }
 
-void LanePrinter::fetch_rows(const PlanNode &rows) {
-  if (lane_ != kNone || kernel_.axes[rows.axis].ragged != kNone)
+void LanePrinter::fetch_rows(const PlanNode &rows, const Printer::Range &down) {
+  if (lane_ != kNone || kernel_.axes[rows.axis].ragged != kNone) // the latter are mostly few, and follow each other
     return;
   const auto is_columns = [&](const PlanNode &n) { return takes(n) && printer_.in_part(n.axis); };
   const auto columns = std::find_if(rows.body.begin(), rows.body.end(), is_columns);
   if (columns == rows.body.end())
     return;
+  if (walked_.count(&rows) != 0)
+    return;
+  const Printer::Range part = printer_.range(*columns);
+  const std::string &row = printer_.axis_name(rows.axis);
+  const auto distance = [](const std::string &from, const std::string &to) {
+    return from == "0" ? to : to + " - " + from;
+  };
+  const std::string left = rows.reversed ? distance(down.begin, row) + " + 1" : distance(row, down.end);
   fetch_soon(*columns, rows.axis, [&](const Expr &read, const std::string &element) {
-    const int64_t each = int64_t(kRowsSoon) * bytes_of(kernel_.vars[read.ref].type) * (rows.reversed ? -1 : 1);
-    const Size stride = analysis_.step_of(read.ref, read.coords, rows.axis).stride;
-    return helper("prefetch_soon") + "(" +
-           printer_.size_text(Size::make(Size::Op::multiply, {Size::integer(each), stride})) + ", &" + element + ")";
+    const std::string stride = printer_.size_text(analysis_.step_of(read.ref, read.coords, rows.axis).stride);
+    return helper("prefetch_row") + "(&" + element + ", " + left + ", " + distance(down.begin, down.end) + ", " +
+           (rows.reversed ? "-" : "") + stride + ", " + distance(part.begin, part.end) + ")";
+  });
+}
+
+// What several loops of a part go over is in the cache for all but the first of them: the second one asks for the next
+// part's. `outer`: the loop around the parts, if there is one.
+void LanePrinter::fetch_parts(const PlanNode &part, AxisId outer) {
+  struct Walk {
+    const PlanNode *rows, *columns;
+    std::set<VarId> arrays;
+  };
+  std::vector<Walk> walks;
+  const std::function<void(const PlanNode &, const PlanNode *)> find = [&](const PlanNode &node, const PlanNode *rows) {
+    if (rows != nullptr && node.axis == part.axis && takes(node)) {
+      walks.push_back({rows, &node, {}});
+      for (const Expr *read : row_reads(node, rows->axis))
+        walks.back().arrays.insert(read->ref);
+      return;
+    }
+    const bool is_rows = node.kind == PlanNode::Kind::loop && node.parts == 0;
+    for (const PlanNode &child : node.body)
+      find(child, is_rows ? &node : rows);
+  };
+  for (const PlanNode &node : part.body)
+    find(node, nullptr);
+  std::set<VarId> seen;
+  const auto second = std::find_if(walks.begin(), walks.end(), [&](const Walk &walk) {
+    const bool again = std::any_of(walk.arrays.begin(), walk.arrays.end(), [&](VarId v) { return seen.count(v) != 0; });
+    seen.insert(walk.arrays.begin(), walk.arrays.end());
+    return again;
+  });
+  if (second == walks.end())
+    return;
+  for (const Walk &walk : walks)
+    walked_.insert(walk.rows);
+  const Printer::Range own = printer_.range(*second->columns);
+  const std::string all = printer_.size_text(kernel_.axes[part.axis].size);
+  fetch_soon(*second->columns, second->rows->axis, [&](const Expr &read, const std::string &element) {
+    const LaneStep step = outer == kNone ? LaneStep{} : analysis_.step_of(read.ref, read.coords, outer);
+    const std::string behind = step.kind == LaneStep::Kind::stride ? printer_.size_text(step.stride) : "0";
+    return helper("prefetch_part") + "(&" + element + ", " + own.begin + ", " + own.end + ", " + all + ", " + behind +
+           ")";
   });
 }
 

@@ -231,7 +231,9 @@ private:
       }
     } else {
       const bool far = phase.when != kNone && plan_.shares.contains(chain.front()->axis); // the next row is too long
-      if (printer_.lanes != nullptr && last.kind == PlanNode::Kind::loop && !far)
+      if (printer_.lanes != nullptr && last.parts > 0)
+        printer_.lanes->fetch_parts(last, chain.size() > 1 ? chain[chain.size() - 2]->axis : kNone);
+      else if (printer_.lanes != nullptr && last.kind == PlanNode::Kind::loop && !far)
         printer_.lanes->fetch_ahead(last);
       printer_.inside_loops(chain, [&] { printer_.list(last.body); });
     }

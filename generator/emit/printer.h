@@ -163,7 +163,6 @@ private:
   void fold_step(const PlanNode &node);
   void scan_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
   const std::string &row_name(const std::string &axis, const std::string &suffix);
-  bool only_starts(const PlanNode &loop, const std::vector<PlanNode> &siblings);
   void repeat(const PlanNode &node, const std::vector<PlanNode> &siblings);
   bool sets_one_number(const std::vector<PlanNode> &nodes);
   std::string counting(const PlanNode &loop) const;

@@ -96,23 +96,13 @@ void Printer::declare_before(const std::vector<PlanNode> &nodes, size_t index) {
       lines.add(storage_type(var) + " " + var_names_[var] + " = " +
                 spelling.constant(type_row(kernel.vars[var].type).arithmetic, 0, 0) + ";");
     } else {
-      lines.add(storage_type(var) + " " + var_names_[var] + "[" + array_elements(var) + "] = {};");
+      const bool in_parts = plan.storage[var].part > 0; // more than many parts have: statements set what these need
+      lines.add(storage_type(var) + " " + var_names_[var] + "[" + array_elements(var) + "]" +
+                (in_parts ? ";" : " = {};"));
     }
     if (lanes != nullptr)
       lanes->came_to_life(var);
   }
-}
-
-// A loop that sets accumulators of a part to 0, right after they have been declared so.
-bool Printer::only_starts(const PlanNode &loop, const std::vector<PlanNode> &siblings) {
-  return loop.kind == PlanNode::Kind::loop && std::all_of(loop.body.begin(), loop.body.end(), [&](const PlanNode &n) {
-           const bool starts = n.kind == PlanNode::Kind::fold_init || n.kind == PlanNode::Kind::scan_init;
-           return starts && n.partner == kNone && plan.storage[n.target].part > 0 &&
-                  spelling.identity(n.kind == PlanNode::Kind::scan_init ? monoid_of(n.scan) : n.monoid,
-                                    kernel.vars[n.target].type) ==
-                      spelling.constant(kernel.vars[n.target].type, 0, 0) &&
-                  scopes.of(n.target).list == &siblings;
-         });
 }
 
 void Printer::list(const std::vector<PlanNode> &nodes) {
@@ -120,7 +110,7 @@ void Printer::list(const std::vector<PlanNode> &nodes) {
     const bool comes = nodes[i].kind == PlanNode::Kind::declare && !declared_[nodes[i].target];
     declare_before(nodes, i);
     const bool zeroed = comes && declared_[nodes[i].target]; // as it was declared
-    if (!zeroed && !only_starts(nodes[i], nodes))
+    if (!zeroed)
       node(nodes[i], nodes);
   }
 }
@@ -518,7 +508,7 @@ void Printer::loop(const PlanNode &n) {
   }
   const Range r = declared_range(n);
   if (lanes != nullptr)
-    lanes->fetch_rows(n);
+    lanes->fetch_rows(n, r);
   const std::string &v = axis_names_[n.axis];
   if (n.reversed)
     lines.add("for (" + index_type + " " + v + " = " +

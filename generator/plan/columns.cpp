@@ -17,10 +17,11 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kColumns = 512;   // of a part: a few pages' worth of accumulators stay in the nearest cache
-constexpr int64_t kFewRows = 32;    // known to be so few: their lines are at hand anyway
-constexpr int64_t kFewColumns = 16; // fill no vector
-constexpr int64_t kRowBlock = 512;  // rows whose sum is taken by itself
+constexpr int64_t kPartBytes = 8192; // of an accumulator for each column of a part: two stay in the nearest cache
+constexpr int64_t kKeptBesides = 4;  // times less where all rows of a part stay near, and further accumulators
+constexpr int64_t kFewRows = 32;     // known to be so few: their lines are at hand anyway
+constexpr int64_t kFewColumns = 16;  // fill no vector
+constexpr int64_t kRowBlock = 512;   // rows whose sum is taken by itself
 
 class Columns {
 public:
@@ -41,17 +42,23 @@ public:
   void turn(PlanNode &loop) {
     axis_ = loop.axis;
     limits_ = loop.limits;
-    loop.parts = kColumns;
+    loop.parts = kPartBytes / widest(loop);
     loop.body = distributed(std::move(loop.body));
   }
 
 private:
-  // Rows of different lengths are often short, and lie together.
+  // Bytes of an element of what the loop touches.
+  int64_t widest(const PlanNode &loop) const {
+    int64_t bytes = 4;
+    for (const Access &a : accesses_of(kernel_, loop))
+      bytes = std::max<int64_t>(bytes, bytes_of(kernel_.vars[a.var].type));
+    return bytes;
+  }
+
   bool is_walk(const PlanNode &node) const {
     if (node.kind == PlanNode::Kind::steps)
       return contains_loop(node.body);
-    return node.kind == PlanNode::Kind::loop && kernel_.axes[node.axis].ragged == kNone &&
-           !has_at_most(node.axis, kFewRows);
+    return node.kind == PlanNode::Kind::loop && !has_at_most(node.axis, kFewRows);
   }
 
   bool has_at_most(AxisId axis, int64_t rows) const {
@@ -297,6 +304,8 @@ bool turn(Plan &plan, size_t phase, const Candidate &candidate) {
   PlanNode &target = at(turned.phases[phase], candidate.path);
   columns.turn(target);
   target.kept = kept_bytes(turned, target);
+  if (target.kept)
+    target.parts /= kKeptBesides;
   place_variables(turned);
   if (!is_better(turned, target, plan.storage))
     return false;

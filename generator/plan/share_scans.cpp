@@ -319,22 +319,35 @@ private:
     }
     for (const PlanNode &node : nodes_) {
       PlanNode loop = in_share(node);
-      loop.order = PlanNode::Order::reduction;
-      loop.reversed = false;
       loop.body.clear();
       copies_.clear();
-      for (const Total &total : totals_)
-        if (total.scan->loop == &node)
-          add_round(*total.scan, is_joined(*total.scan->step) ? factor_of(total) : fold_of(total), loop.body);
+      bool ordered = false;
+      for (const Total &total : totals_) {
+        if (total.scan->loop != &node)
+          continue;
+        add_round(*total.scan, is_joined(*total.scan->step) ? factor_of(total) : fold_of(total), loop.body);
+        if (columns_ && is_ordered(total)) {
+          add_round(*total.scan, step_of(*total.scan, total.own), loop.body);
+          ordered = true;
+        }
+      }
+      if (!ordered) {
+        loop.order = PlanNode::Order::reduction;
+        loop.reversed = false;
+      }
       if (!loop.body.empty())
         out.push_back(std::move(loop));
+      // Along a row, scans take lanes in another way than folds do.
       for (const Total &total : totals_)
-        if (total.scan->loop == &node && total.own != kNone && is_joined(*total.scan->step))
+        if (total.scan->loop == &node && !columns_ && is_ordered(total))
           out.push_back(in_order(*total.scan, total.own));
     }
     std::move(after.begin(), after.end(), std::back_inserter(out));
     return out;
   }
+
+  // Is the total what is left of the rounds in their order?
+  bool is_ordered(const Total &total) const { return total.own != kNone && is_joined(*total.scan->step); }
 
   PlanNode fold_of(const Total &total) const {
     PlanNode fold = step_of(*total.scan, total.own);

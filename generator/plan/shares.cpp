@@ -15,6 +15,7 @@ namespace kgen {
 namespace {
 
 constexpr int64_t kEnough = 64;         // workers that have something to do
+constexpr int64_t kEnoughParts = 256;   // of columns, which go by in parts that are wider than a worker's columns
 constexpr int64_t kLeastRows = 1024;    // of a share, where each has neighbours
 constexpr int64_t kLeastRounds = 16384; // of a share, where a round is one element
 constexpr int64_t kColumns = 64;        // of neighbours, for a worker
@@ -88,7 +89,9 @@ private:
     const AxisId folded = lists_.innermost(plan_.phases[phase_].nodes.front()).body[fold_].axis;
     auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
     const Size items = lists_.items(columns ? kColumns : 1);
-    const Size for_all = op(Size::Op::divide, Size::integer(kEnough), op(Size::Op::max, Size::integer(1), items));
+    const Size some = op(Size::Op::max, Size::integer(1), items);
+    const Size for_all = columns ? op(Size::Op::cdiv, Size::integer(kEnoughParts), some)
+                                 : op(Size::Op::divide, Size::integer(kEnough), some);
     const Size for_length =
         op(Size::Op::cdiv, kernel_.axes[folded].size, Size::integer(columns ? kLeastRows : kLeastRounds));
     lists_.add_axis(folded, op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length)));

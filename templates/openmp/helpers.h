@@ -202,12 +202,15 @@ inline int64_t thread_count() {
 //@ columns_of: smaller larger
 // The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most `most`.
 inline int64_t columns_of(int64_t bytes, int64_t most) {
-  constexpr int64_t kNear = 1 << 20, kLeast = 64;
+  constexpr int64_t kNear = 1 << 19, kLeast = 64;
   return larger(kLeast, smaller(most, kNear / larger(1, bytes) / kLeast * kLeast));
 }
-//@ share_of: thread_count smaller larger
-// The columns that a thread takes at once: whole lines, at most `most`, and no more than leave some for the others.
+//@ share_of: thread_count larger
+// The columns that a thread takes at once: whole lines, at most `most`, all parts alike, and enough of them for all
+// threads.
 inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   constexpr int64_t kLine = 16;
-  return smaller(most, larger(1, columns / kLine * rows / thread_count()) * kLine);
+  const int64_t threads = thread_count(), all = larger(1, rows);
+  const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
+  return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
 }

@@ -200,14 +200,30 @@ template <class T> inline int64_t into_line(const T* at) {
   return int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % (64 / sizeof(T)));
 }
 //@ prefetch
-// Asks for the line of memory, which another loop will need.
-inline void prefetch(const void* line) {
+// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of functions that
+// do nothing but ask.)
+inline __attribute__((always_inline)) void prefetch(const void* line) {
   __builtin_prefetch(line, 0, 2);
 }
 //@ prefetch_soon
-// Asks for what lies so many bytes further on, whether or not that is one's own.
-template <class... Pointer> inline void prefetch_soon(int64_t bytes, Pointer... here) {
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case: compilers drop
+// calls of functions that do nothing but ask.)
+template <class... Pointer> inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
   (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0, 2), ...);
+}
+//@ prefetch_row: prefetch_soon
+// For loops that read some columns of each row: asks for what comes 8 rows further on, as far as a core gets while
+// memory answers; where fewer rows are left, for the first ones of the columns that follow.
+template <class T> inline __attribute__((always_inline)) void prefetch_row(const T* here, int64_t left, int64_t rows, int64_t stride, int64_t columns) {
+  constexpr int64_t kRows = 8;
+  int64_t on = left > kRows ? kRows * stride : columns + (rows > kRows ? (kRows - rows) * stride : 0);
+  if (columns == stride) on = 2048 / int64_t(sizeof(T)); // the rows follow each other
+  prefetch_soon(on * int64_t(sizeof(T)), here);
+}
+//@ prefetch_part: prefetch_soon
+// Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
+template <class T> inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end, int64_t columns, int64_t behind) {
+  if (end < columns || behind != 0) prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
 }
 //@ turn_tile: Lanes prefetch_soon
 // Takes in turn an element of `a` and one of `b`, from element `kFirst` on.

@@ -16,14 +16,16 @@ inputs.x = "f32[M, N]"
 outputs.s = "f32[N]"
 body = 's = sum(x, M);'
 )");
-  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float total[512] = {}; "
+  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float total[2048]; "
+                  "for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) { "
+                  "store(&total[n - n_first], active, 0.0f); }); "
                   "const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares; "
                   "for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) { "
-                  "const int64_t m_end2 = smaller(m_first + 512, m_end); float part[512] = {}; "
-                  "const bool from_memory = M * N * 4 >= kBeyondCaches; "
+                  "const int64_t m_end2 = smaller(m_first + 512, m_end); float part[2048];"));
+  CHECK(has(text, "const bool from_memory = M * N * 4 >= kBeyondCaches; "
                   "for (int64_t m = m_first; m < m_end2; ++m) { "
                   "for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) { "
-                  "if (from_memory) prefetch_soon(32 * N, &x[m * N + n]); "
+                  "if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first); "
                   "store(&part[n - n_first], active, load(&part[n - n_first], active) + "
                   "load(&x[m * N + n], active)); }); }"));
 }
@@ -31,7 +33,7 @@ body = 's = sum(x, M);'
 TEST_CASE("a loop up columns asks for the rows above, and one through many arrays for all of them") {
   CHECK(has(openmp_text("kernel = \"sums\"\ninputs.x = \"f16[M, N]\"\noutputs.y = \"f32[M, N]\"\n"
                         "body = 'y = cumsum_reverse(x, M);'\n"),
-            "if (from_memory) prefetch_soon(-16 * N, &x[m * N + n]);"));
+            "if (from_memory) prefetch_row(&x[m * N + n], m - m_begin + 1, m_end - m_begin, -N, n_end - n_first);"));
   const auto of = [](const std::string &body) {
     return openmp_text("kernel = \"four\"\ninputs.a = \"f32[N]\"\ninputs.b = \"f32[N]\"\ninputs.c = \"f32[N]\"\n"
                        "inputs.d = \"f32[N]\"\noutputs.y = \"f32[N]\"\nbody = 'y = " +
@@ -51,10 +53,40 @@ body = 'y = softmax(x, C);'
   CHECK(has(text, "if (N >= 16) { const int64_t n_part = share_of(N, B, columns_of(C * 6, 512));"));
   CHECK(has(text, "for (int64_t c = c_first; c < c_end; ++c) { "
                   "for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) {"));
-  CHECK(has(text, "store(&e[c * n_part + n - n_first], active, exp("));
+  // The second walk asks for the columns of the next part, the others for nothing.
+  CHECK(has(text, "if (from_memory) prefetch_part(&x[(b * C + c) * N + n], n_first, n_end, N, N * C); "
+                  "const auto e_here = exp("));
+  CHECK(has(text, "store(&e[c * n_part + n - n_first], active, e_here);"));
+  CHECK(text.find("prefetch_row(") == std::string::npos);
   // Few columns, of which each is long.
   CHECK(has(text, "} else { OMP(omp parallel for collapse(3) schedule(static)) "
                   "for (int64_t c_share = 0; c_share < C_shares; ++c_share) {"));
+}
+
+TEST_CASE("rows of their own lengths are gone through row by row, too, and wide numbers in narrower parts") {
+  const std::string text = openmp_text(R"(
+kernel = "segments"
+axes.N = { ragged = "start", over = "B" }
+tables.start = "i64[B + 1]"
+inputs.x = "f64[B, N, D]"
+outputs.y = "f64[B, D]"
+body = 'y = max(x, N);'
+)");
+  CHECK(has(text, "double greatest[1024];"));
+  CHECK(has(text, "for (int64_t n = 0; n < n_count; ++n) { for_lanes<kLanes64>(d_first, d_end,"));
+}
+
+TEST_CASE("the totals of a share of recurrences down columns are found in one walk") {
+  const std::string text = openmp_text(R"(
+kernel = "recurrence"
+inputs.a = "f32[S, C]"
+inputs.x = "f32[S, C]"
+outputs.h = "f32[S, C]"
+body = 'h = linrec(a, x, S);'
+)");
+  CHECK(has(text, "store(&factor[c - c_first], active, load(&factor[c - c_first], active) * convert<double>(a_)); "
+                  "store(&total[c - c_first], active, a_ * load(&total[c - c_first], active) + "
+                  "load(&x[s * C + c], active)); }); }"));
 }
 
 TEST_CASE("of sizes that are known the way of columns is, too") {

@@ -370,7 +370,8 @@ y = e / sum(e, N);
 '''
 )");
   CHECK(has(text, "const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;"));
-  CHECK(has(text, "prefetch(&x[m_ahead * N + n]); store(&e[n], active, exp("));
+  CHECK(has(text, "prefetch(&x[m_ahead * N + n]); const auto e_here = exp("));
+  CHECK(has(text, "store(&e[n], active, e_here); total_lanes += keep(active, e_here, 0.0f);"));
   CHECK(has(text, "Extreme<float, kLanes32> greatest_lanes = -INFINITY;"));
   CHECK(has(text, "quotient(load(&e[n], active), total)"));
 }
@@ -570,4 +571,17 @@ TEST_CASE("a counter that stays below an axis' size needs no guard") {
 }
 
 } // namespace
+TEST_CASE("folds with one condition side by side ask it once; few are counted in 32 bits, and without a question") {
+  const std::string text = openmp_text(R"(
+kernel = "pool"
+axes.J = 3
+inputs.x = "f32[B, W]"
+outputs.y = "f32[B, W]"
+body = 'y = mean(at(x, W = index(W) + J), J, where(inside(x, W = index(W) + J)));'
+)");
+  CHECK(has(text, "Lanes<float, kLanes32> total = 0.0f; Lanes<int32_t, kLanes32> total2 = 0;"));
+  CHECK(has(text, "total2 += keep(chosen, Lanes<int32_t, kLanes32>(1), 0);"));
+  CHECK(text.find("chosen2") == std::string::npos);
+}
+
 } // namespace kgen

@@ -56,7 +56,7 @@ outputs.y = "f64[M, N]"
 body = 'auto e = exp(x - max(x, N)); y = e / sum(e, N);'
 )");
   CHECK(has(text, "if (N <= 262144) {"));
-  CHECK(has(text, "store(&e[n], active, exp(load(&x[m * N + n], active) - greatest));"));
+  CHECK(has(text, "const auto e_here = exp(load(&x[m * N + n], active) - greatest); store(&e[n], active, e_here);"));
   CHECK(has(text, "} else { OMP(omp parallel for collapse(2) schedule(static)) "
                   "for (int64_t n_share = 0; n_share < N_shares; ++n_share) {"));
   CHECK(has(text, "load(&total_part[n_share * M + m], active) * "

@@ -191,7 +191,7 @@ carry += sum(x, M);
   REQUIRE(plan.phases.size() == 1);
   CHECK(plan.phases[0].kind == Phase::Kind::parallel);
   const std::string text = shape(plan);
-  CHECK(text.find("for N: parallel, in parts of 512\n    steps i: in order\n") != std::string::npos);
+  CHECK(text.find("for N: parallel, in parts of 2048\n    steps i: in order\n") != std::string::npos);
   CHECK(text.find("for M: in order\n        for N: parallel\n") != std::string::npos);
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("the loop of folds of the first so many of a row ends there, unless ot
     return print(plan_of("kernel = \"ends\"\ninputs.x = \"f32[B, N]\"\ninputs.length = \"i32[B]\"\n"
                          "outputs.y = \"f32[B]\"\nbody = '''\n" +
                          body + "\n'''"))
-               .find(", up to i64(length)") != std::string::npos;
+               .find(", up to i64(length_)") != std::string::npos;
   };
   CHECK(ends("y = sum(x, N, where(index(N) < length));"));
   CHECK(ends("y = sum(length > index(N) ? x : 0, N) + max(index(N) < length ? x : -inf, N);"));
@@ -291,6 +291,46 @@ z = sum(x * r * s, M);
                   "      x_ = x\n      s_here = sum with x_ * x_\n") != std::string::npos);
   CHECK(text.find("    s = s_here\n") != std::string::npos);
   CHECK(text.find("y = x * r_here") != std::string::npos);
+}
+
+TEST_CASE("a fold with no array of its larger reader goes its own way: it does not turn the reader's nest") {
+  const auto of = [](const std::string &body) {
+    return shape(plan_of("kernel = \"nests\"\ninputs.x = \"f32[M, N]\"\ninputs.w = \"f32[K, N]\"\n"
+                         "outputs.y = \"f32[M, N]\"\nbody = '" +
+                         body + "'\n"));
+  };
+  const std::string apart = "  for M: parallel\n    for N: parallel\n      y = x";
+  CHECK(of("real s = sum(w, K); y = x * s;").find(apart) != std::string::npos);
+  CHECK(of("real s = sum(w, K); real r = rsqrt(s); y = x * r;").find(apart) != std::string::npos);
+  CHECK(of("real s = sum(x, M); real r = exp(s); y = x * r;").find(apart) == std::string::npos);
+}
+
+TEST_CASE("how many elements a window has is counted where it is asked, if positions alone tell") {
+  const auto of = [](const std::string &count) {
+    return print(plan_of("kernel = \"windows\"\naxes.I = 3\ninputs.x = \"f32[B, H]\"\ninputs.w = \"f32[I]\"\n"
+                         "outputs.y = \"f32[B, H]\"\nbody = 'y = sum(at(x, H = index(H) + I), I) / " +
+                         count + ";'\n"));
+  };
+  CHECK(of("sum(inside(x, H = index(H) + I), I)").find("buffer") == std::string::npos);
+  CHECK(of("sum(inside(x, H = index(H) + I) ? w : 0, I)").find("buffer of the kernel H") != std::string::npos);
+}
+
+TEST_CASE("what a loop keeps for another one it has in a variable itself") {
+  const std::string text = shape(plan_of("kernel = \"kept\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n"
+                                         "body = 'real e = exp(x); y = e / sum(e, N);'\n"));
+  CHECK(text.find("e_here = exp(x)\n      e = e_here\n      total = sum with e_here\n") != std::string::npos);
+}
+
+TEST_CASE("what all lanes of a loop share is read before it, but not what may be absent") {
+  const auto reads_before = [](const std::string &input, const std::string &value) {
+    return shape(plan_of("kernel = \"shared\"\ninputs.x = \"f32[M, N]\"\ninputs.b = " + input +
+                         "\noutputs.y = \"f32[M]\"\nbody = 'y = max(x * " + value + ", N);'\n"))
+               .find("    b_ = b\n") != std::string::npos;
+  };
+  CHECK(reads_before("\"f32[M]\"", "b"));
+  CHECK(!reads_before("\"f32[M, N]\"", "b"));
+  CHECK(!reads_before("{ type = \"f32[M]\", optional = true }", "(present(b) ? b : 1)"));
+  CHECK(!reads_before("\"f32[M]\"", "at(b, M = index(N))"));
 }
 
 TEST_CASE("what starts a fold stands before its steps, not in an earlier loop over the same axis") {
