@@ -411,9 +411,14 @@ inline void finish_stores() {
 #endif
 }
 
-// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of
-// functions that do nothing but ask.)
-inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
+template <class... Pointer>
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
 
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
@@ -551,12 +556,12 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c = 0; c < C; ++c) {
-          const int64_t c_ahead = H * W <= 16384 ? smaller(c + 1, C - 1) : c;
           float total = 0.0f;
           float seen = 0.0f;
           float total2 = 0.0f;
           for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
             const int64_t hw_end = smaller(hw_first + 4096, H * W);
+            const bool from_memory = B * C * (H * W) * 4 >= kBeyondCaches;
             const float here = float(hw_end - hw_first);
             float total_part = 0.0f;
             Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -567,7 +572,7 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
             const float mean = total_part / here;
             Sum<float, kLanes32> total2_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-              prefetch(&x[(b * C + c_ahead) * (H * W) + hw]);
+              if (from_memory) prefetch_soon(4 * (hw_end - hw_first), &x[(b * C + c) * (H * W) + hw]);
               const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });
@@ -603,6 +608,7 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
                         hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
           for (int64_t hw_first = hw_begin; hw_first < hw_end; hw_first += 4096) {
             const int64_t hw_end2 = smaller(hw_first + 4096, hw_end);
+            const bool from_memory = B * C * (H * W) * 4 >= kBeyondCaches;
             const float here = float(hw_end2 - hw_first);
             float total_part = 0.0f;
             Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -613,6 +619,7 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
             const float mean = total_part / here;
             Sum<float, kLanes32> total2_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
+              if (from_memory) prefetch_soon(4 * (hw_end2 - hw_first), &x[(b * C + c) * (H * W) + hw]);
               const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });
@@ -714,12 +721,12 @@ void instance_norm_f64(const double* x, const double* gamma, const double* beta,
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c = 0; c < C; ++c) {
-          const int64_t c_ahead = H * W <= 8192 ? smaller(c + 1, C - 1) : c;
           double total = 0.0;
           double seen = 0.0;
           double total2 = 0.0;
           for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
             const int64_t hw_end = smaller(hw_first + 4096, H * W);
+            const bool from_memory = B * C * (H * W) * 8 >= kBeyondCaches;
             const double here = double(hw_end - hw_first);
             double total_part = 0.0;
             Sum<double, kLanes64> total_part_lanes = 0.0;
@@ -730,7 +737,7 @@ void instance_norm_f64(const double* x, const double* gamma, const double* beta,
             const double mean = total_part / here;
             Sum<double, kLanes64> total2_lanes = 0.0;
             for_lanes<kLanes64>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-              prefetch(&x[(b * C + c_ahead) * (H * W) + hw]);
+              if (from_memory) prefetch_soon(8 * (hw_end - hw_first), &x[(b * C + c) * (H * W) + hw]);
               const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
               total2_lanes += keep(active, d * d, 0.0);
             });
@@ -766,6 +773,7 @@ void instance_norm_f64(const double* x, const double* gamma, const double* beta,
                         hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
           for (int64_t hw_first = hw_begin; hw_first < hw_end; hw_first += 4096) {
             const int64_t hw_end2 = smaller(hw_first + 4096, hw_end);
+            const bool from_memory = B * C * (H * W) * 8 >= kBeyondCaches;
             const double here = double(hw_end2 - hw_first);
             double total_part = 0.0;
             Sum<double, kLanes64> total_part_lanes = 0.0;
@@ -776,6 +784,7 @@ void instance_norm_f64(const double* x, const double* gamma, const double* beta,
             const double mean = total_part / here;
             Sum<double, kLanes64> total2_lanes = 0.0;
             for_lanes<kLanes64>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
+              if (from_memory) prefetch_soon(8 * (hw_end2 - hw_first), &x[(b * C + c) * (H * W) + hw]);
               const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
               total2_lanes += keep(active, d * d, 0.0);
             });
@@ -877,12 +886,12 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c = 0; c < C; ++c) {
-          const int64_t c_ahead = H * W <= 32768 ? smaller(c + 1, C - 1) : c;
           float total = 0.0f;
           float seen = 0.0f;
           float total2 = 0.0f;
           for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
             const int64_t hw_end = smaller(hw_first + 4096, H * W);
+            const bool from_memory = B * C * (H * W) * 2 >= kBeyondCaches;
             const float here = float(hw_end - hw_first);
             float total_part = 0.0f;
             Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -893,7 +902,7 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
             const float mean = total_part / here;
             Sum<float, kLanes32> total2_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-              prefetch(&x[(b * C + c_ahead) * (H * W) + hw]);
+              if (from_memory) prefetch_soon(2 * (hw_end - hw_first), &x[(b * C + c) * (H * W) + hw]);
               const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });
@@ -929,6 +938,7 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
                         hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
           for (int64_t hw_first = hw_begin; hw_first < hw_end; hw_first += 4096) {
             const int64_t hw_end2 = smaller(hw_first + 4096, hw_end);
+            const bool from_memory = B * C * (H * W) * 2 >= kBeyondCaches;
             const float here = float(hw_end2 - hw_first);
             float total_part = 0.0f;
             Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -939,6 +949,7 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
             const float mean = total_part / here;
             Sum<float, kLanes32> total2_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
+              if (from_memory) prefetch_soon(2 * (hw_end2 - hw_first), &x[(b * C + c) * (H * W) + hw]);
               const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });

@@ -2,11 +2,13 @@
 //
 // layer_norm_backward: dx, dgamma and dbeta of y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
-// Phase 1: threads share M_shares, N, neighbours along N.
-// Phase 2: threads share N, neighbours along N.
-// Phase 3: threads share M, neighbours along N.
-// Phase 4: threads share M_shares, N, neighbours along N.
-// Phase 5: threads share N, neighbours along N.
+// Phase 1: threads share M_shares, neighbours along N, where there are several M_shares.
+// Phase 2: threads share M, neighbours along N, unless there are several M_shares.
+// Phase 3: threads share M_shares, N, neighbours along N, unless there are several M_shares.
+// Phase 4: threads share N, neighbours along N.
+// Phase 5: threads share M_shares, N, neighbours along N, unless there are several M_shares.
+// Phase 6: threads share N, neighbours along N.
+// Kept by each worker: total, part, total, part.
 // Through the workspace: scale, total, total_part, total_part.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
@@ -84,6 +86,14 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
 inline char* next_line(void* memory) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
+}
+
+inline int64_t thread_number() {
+#if defined(_OPENMP)
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
 }
 
 inline int64_t thread_count() {
@@ -347,6 +357,16 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return load_vector(from, active);
 }
 
+// The same for what is used several times: GCC would read it again for each use.
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+  Lanes<T, Active::kLanes> values = load(from, active);
+#if defined(__AVX__) && !defined(__clang__)
+  if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
+#endif
+  return values;
+}
+
 // Copies the first bytes of a vector, by halves.
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
@@ -423,10 +443,6 @@ inline void finish_stores() {
   __builtin_ia32_sfence();
 #endif
 }
-
-// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of
-// functions that do nothing but ask.)
-inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
 // Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
 // compilers drop calls of functions that do nothing but ask.)
@@ -619,60 +635,230 @@ struct LayerNormBackwardF32Workspace {
   int64_t total;
   int64_t total_part;
   int64_t total_part2;
+  int64_t total5;
+  int64_t part2;
+  int64_t total6;
+  int64_t part3;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
     total_part = reserve(bytes, M_shares * N, 4);
     total_part2 = reserve(bytes, M_shares * N, 4);
+    total5 = reserve(thread_bytes, N, 4);
+    part2 = reserve(thread_bytes, N, 4);
+    total6 = reserve(thread_bytes, N, 4);
+    part3 = reserve(thread_bytes, N, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy, float* dx, float* dgamma,
                              float* dbeta, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const LayerNormBackwardF32Workspace space(M, N);
   float* const scale = reinterpret_cast<float*>(workspace + space.scale);
   float* const total = reinterpret_cast<float*>(workspace + space.total);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  const int64_t n_part = share_of(N, M_shares, 2048);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-      const int64_t n_end = smaller(n_first + n_part, N);
-      float total2[2048];
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total2[n - n_first], active, 0.0f);
-      });
-      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-        const int64_t m_end2 = smaller(m_first + 512, m_end);
-        float part[2048];
-        for_lanes<kLanes32>(n_first, n_end,
-                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0f); });
-        const bool from_memory = M * N * 4 >= kBeyondCaches;
-        for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            store(&part[n - n_first], active,
-                  load(&part[n - n_first], active) + load(&dy[m * N + n], active));
+  if (M_shares > 1) {
+    const bool around_caches = M * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const total5 = reinterpret_cast<float*>(mine + space.total5);
+      float* const part2 = reinterpret_cast<float*>(mine + space.part2);
+      float* const total6 = reinterpret_cast<float*>(mine + space.total6);
+      float* const part3 = reinterpret_cast<float*>(mine + space.part3);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+          store(&total5[n], active, 0.0f);
+          store(&total6[n], active, 0.0f);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+            store(&part2[n], active, 0.0f);
+            store(&part3[n], active, 0.0f);
+          });
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            float total_here = 0.0f;
+            float total3 = 0.0f;
+            float seen = 0.0f;
+            float total2 = 0.0f;
+            for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+              const int64_t n_end = smaller(n_first + 4096, N);
+              const bool from_memory = M * N * 8 >= kBeyondCaches;
+              const float here = float(n_end - n_first);
+              float total_here_part = 0.0f;
+              Sum<float, kLanes32> total_here_part_lanes = 0.0f;
+              Sum<float, kLanes32> total3_lanes = 0.0f;
+              for_lanes<kLanes32>(n_first, n_end,
+                                  [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+                                    total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+                                    const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+                                    total3_lanes += keep(active, g, 0.0f);
+                                  });
+              total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
+              total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+              const float mean = total_here_part / here;
+              Sum<float, kLanes32> total2_lanes = 0.0f;
+              for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+                if (from_memory) prefetch_soon(4 * (n_end - n_first), &dy[m * N + n]);
+                if (from_memory) prefetch_soon(4 * (n_end - n_first), &x[m * N + n]);
+                const auto d = load(&x[m * N + n], active) - mean;
+                total2_lanes += keep(active, d * d, 0.0f);
+              });
+              total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+              if (seen > 0.0f) {
+                const float apart = mean - total_here / seen;
+                total2 += apart * apart * (seen * here / (seen + here));
+              }
+              total_here += total_here_part;
+              seen += here;
+            }
+            const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
+            float total4 = 0.0f;
+            for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+              Sum<float, kLanes32> total4_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
+                    const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
+                    const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+                    total4_lanes += keep(active, g * normal, 0.0f);
+                  });
+              total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+            }
+            for_lines<kLanes32>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
+              const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
+              const auto dy_ = load_once(&dy[m * N + n], active);
+              const auto g = dy_ * load(&gamma[n], active);
+              store_around(&dx[m * N + n], active,
+                           scale_here * (g - total3 / float(N) - normal * (total4 / float(N))),
+                           around_caches);
+              store(&part2[n], active, load(&part2[n], active) + dy_);
+              store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
+            });
+          }
+          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+            store(&total5[n], active, load(&total5[n], active) + load(&part2[n], active));
+            store(&total6[n], active, load(&total6[n], active) + load(&part3[n], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+          store(&total_part[m_share * N + n], active, load(&total5[n], active));
+          store(&total_part2[m_share * N + n], active, load(&total6[n], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
-      });
+      if (around_caches) finish_stores();
+    }
+  } else {
+    const bool around_caches = M * N * 4 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        float total_here = 0.0f;
+        float total3 = 0.0f;
+        float seen = 0.0f;
+        float total2 = 0.0f;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = M * N * 8 >= kBeyondCaches;
+          const float here = float(n_end - n_first);
+          float total_here_part = 0.0f;
+          Sum<float, kLanes32> total_here_part_lanes = 0.0f;
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end,
+                              [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+                                total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
+                                const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+                                total3_lanes += keep(active, g, 0.0f);
+                              });
+          total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          const float mean = total_here_part / here;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(4 * (n_end - n_first), &dy[m * N + n]);
+            if (from_memory) prefetch_soon(4 * (n_end - n_first), &x[m * N + n]);
+            const auto d = load(&x[m * N + n], active) - mean;
+            total2_lanes += keep(active, d * d, 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0f) {
+            const float apart = mean - total_here / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
+          }
+          total_here += total_here_part;
+          seen += here;
+        }
+        total[m] = total_here;
+        const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
+        scale[m] = scale_here;
+        float total4 = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total4_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
+                const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
+                const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+                total4_lanes += keep(active, g * normal, 0.0f);
+              });
+          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lines<kLanes32>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
+          const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
+          const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+          store_around(&dx[m * N + n], active,
+                       scale_here * (g - total3 / float(N) - normal * (total4 / float(N))), around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+    const int64_t n_part = share_of(N, M_shares, 2048);
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        float total2[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active, 0.0f);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          float part[2048];
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            store(&part[n - n_first], active, 0.0f);
+          });
+          const bool from_memory = M * N * 4 >= kBeyondCaches;
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              store(&part[n - n_first], active,
+                    load(&part[n - n_first], active) + load(&dy[m * N + n], active));
+            });
+          }
+          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+            store(&total2[n - n_first], active,
+                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+          });
+        }
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
+        });
+      }
     }
   }
-  const bool around_caches = N * 4 >= kBeyondCaches;
+  const bool around_caches2 = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
@@ -682,106 +868,47 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
         }
-        store_around(&dbeta[n], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-  const bool around_caches2 = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 8192 ? smaller(m + 1, M - 1) : m;
-      float total_here = 0.0f;
-      float total3 = 0.0f;
-      float seen = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const float here = float(n_end - n_first);
-        float total_here_part = 0.0f;
-        Sum<float, kLanes32> total_here_part_lanes = 0.0f;
-        Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end,
-                            [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
-                              total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-                              const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-                              total3_lanes += keep(active, g, 0.0f);
-                            });
-        total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-        const float mean = total_here_part / here;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          prefetch(&dy[m_ahead * N + n]);
-          const auto d = load(&x[m * N + n], active) - mean;
-          total2_lanes += keep(active, d * d, 0.0f);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        if (seen > 0.0f) {
-          const float apart = mean - total_here / seen;
-          total2 += apart * apart * (seen * here / (seen + here));
-        }
-        total_here += total_here_part;
-        seen += here;
-      }
-      total[m] = total_here;
-      const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
-      scale[m] = scale_here;
-      float total4 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-          const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
-          const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-          total4_lanes += keep(active, g * normal, 0.0f);
-        });
-        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-      }
-      for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-        const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
-        const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-        store_around(&dx[m * N + n], active,
-                     scale_here * (g - total3 / float(N) - normal * (total4 / float(N))), around_caches2);
+        store_around(&dbeta[n], active, total2, around_caches2);
       });
     }
     if (around_caches2) finish_stores();
   }
-  const int64_t n_part2 = share_of(N, M_shares, 2048);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
-      const int64_t n_end = smaller(n_first + n_part2, N);
-      float total2[2048];
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total2[n - n_first], active, 0.0f);
-      });
-      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-        const int64_t m_end2 = smaller(m_first + 512, m_end);
-        float part[2048];
-        for_lanes<kLanes32>(n_first, n_end,
-                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0f); });
-        const bool from_memory = M * N * 8 >= kBeyondCaches;
-        for (int64_t m = m_first; m < m_end2; ++m) {
+  if (!(M_shares > 1)) {
+    const int64_t n_part = share_of(N, M_shares, 2048);
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        float total2[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active, 0.0f);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          float part[2048];
           for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            const auto normal = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
-            store(&part[n - n_first], active,
-                  load(&part[n - n_first], active) + load(&dy[m * N + n], active) * normal);
+            store(&part[n - n_first], active, 0.0f);
+          });
+          const bool from_memory = M * N * 8 >= kBeyondCaches;
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              const auto normal = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
+              store(&part[n - n_first], active,
+                    load(&part[n - n_first], active) + load(&dy[m * N + n], active) * normal);
+            });
+          }
+          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+            store(&total2[n - n_first], active,
+                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
-      });
     }
   }
   const bool around_caches3 = N * 4 >= kBeyondCaches;
@@ -807,59 +934,229 @@ struct LayerNormBackwardF64Workspace {
   int64_t total;
   int64_t total_part;
   int64_t total_part2;
+  int64_t total5;
+  int64_t part2;
+  int64_t total6;
+  int64_t part3;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF64Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     scale = reserve(bytes, M, 8);
     total = reserve(bytes, M, 8);
     total_part = reserve(bytes, M_shares * N, 8);
     total_part2 = reserve(bytes, M_shares * N, 8);
+    total5 = reserve(thread_bytes, N, 8);
+    part2 = reserve(thread_bytes, N, 8);
+    total6 = reserve(thread_bytes, N, 8);
+    part3 = reserve(thread_bytes, N, 8);
+    threads = reserve(bytes, thread_count(), thread_bytes);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void layer_norm_backward_f64(const double* x, const double* gamma, const double* dy, double* dx,
                              double* dgamma, double* dbeta, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const LayerNormBackwardF64Workspace space(M, N);
   double* const scale = reinterpret_cast<double*>(workspace + space.scale);
   double* const total = reinterpret_cast<double*>(workspace + space.total);
   double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
   double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
-  const int64_t n_part = share_of(N, M_shares, 1024);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-      const int64_t n_end = smaller(n_first + n_part, N);
-      double total2[1024];
-      for_lanes<kLanes64>(n_first, n_end,
-                          [=, &total2](int64_t n, auto active) { store(&total2[n - n_first], active, 0.0); });
-      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-        const int64_t m_end2 = smaller(m_first + 512, m_end);
-        double part[1024];
-        for_lanes<kLanes64>(n_first, n_end,
-                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0); });
-        const bool from_memory = M * N * 8 >= kBeyondCaches;
-        for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            store(&part[n - n_first], active,
-                  load(&part[n - n_first], active) + load(&dy[m * N + n], active));
+  if (M_shares > 1) {
+    const bool around_caches = M * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      double* const total5 = reinterpret_cast<double*>(mine + space.total5);
+      double* const part2 = reinterpret_cast<double*>(mine + space.part2);
+      double* const total6 = reinterpret_cast<double*>(mine + space.total6);
+      double* const part3 = reinterpret_cast<double*>(mine + space.part3);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
+          store(&total5[n], active, 0.0);
+          store(&total6[n], active, 0.0);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
+            store(&part2[n], active, 0.0);
+            store(&part3[n], active, 0.0);
+          });
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            double total_here = 0.0;
+            double total3 = 0.0;
+            double seen = 0.0;
+            double total2 = 0.0;
+            for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+              const int64_t n_end = smaller(n_first + 4096, N);
+              const bool from_memory = M * N * 16 >= kBeyondCaches;
+              const double here = double(n_end - n_first);
+              double total_here_part = 0.0;
+              Sum<double, kLanes64> total_here_part_lanes = 0.0;
+              Sum<double, kLanes64> total3_lanes = 0.0;
+              for_lanes<kLanes64>(n_first, n_end,
+                                  [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+                                    total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+                                    const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+                                    total3_lanes += keep(active, g, 0.0);
+                                  });
+              total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
+              total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+              const double mean = total_here_part / here;
+              Sum<double, kLanes64> total2_lanes = 0.0;
+              for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+                if (from_memory) prefetch_soon(8 * (n_end - n_first), &dy[m * N + n]);
+                if (from_memory) prefetch_soon(8 * (n_end - n_first), &x[m * N + n]);
+                const auto d = load(&x[m * N + n], active) - mean;
+                total2_lanes += keep(active, d * d, 0.0);
+              });
+              total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+              if (seen > 0.0) {
+                const double apart = mean - total_here / seen;
+                total2 += apart * apart * (seen * here / (seen + here));
+              }
+              total_here += total_here_part;
+              seen += here;
+            }
+            const double scale_here = rsqrt(total2 / double(N) + 1e-05);
+            double total4 = 0.0;
+            for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+              Sum<double, kLanes64> total4_lanes = 0.0;
+              for_lanes<kLanes64>(
+                  n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
+                    const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
+                    const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+                    total4_lanes += keep(active, g * normal, 0.0);
+                  });
+              total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+            }
+            for_lines<kLanes64>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
+              const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
+              const auto dy_ = load_once(&dy[m * N + n], active);
+              const auto g = dy_ * load(&gamma[n], active);
+              store_around(&dx[m * N + n], active,
+                           scale_here * (g - total3 / double(N) - normal * (total4 / double(N))),
+                           around_caches);
+              store(&part2[n], active, load(&part2[n], active) + dy_);
+              store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
+            });
+          }
+          for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
+            store(&total5[n], active, load(&total5[n], active) + load(&part2[n], active));
+            store(&total6[n], active, load(&total6[n], active) + load(&part3[n], active));
           });
         }
-        for_lanes<kLanes64>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
+          store(&total_part[m_share * N + n], active, load(&total5[n], active));
+          store(&total_part2[m_share * N + n], active, load(&total6[n], active));
         });
       }
-      for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
-      });
+      if (around_caches) finish_stores();
+    }
+  } else {
+    const bool around_caches = M * N * 8 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        double total_here = 0.0;
+        double total3 = 0.0;
+        double seen = 0.0;
+        double total2 = 0.0;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = M * N * 16 >= kBeyondCaches;
+          const double here = double(n_end - n_first);
+          double total_here_part = 0.0;
+          Sum<double, kLanes64> total_here_part_lanes = 0.0;
+          Sum<double, kLanes64> total3_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end,
+                              [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+                                total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0);
+                                const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+                                total3_lanes += keep(active, g, 0.0);
+                              });
+          total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          const double mean = total_here_part / here;
+          Sum<double, kLanes64> total2_lanes = 0.0;
+          for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(8 * (n_end - n_first), &dy[m * N + n]);
+            if (from_memory) prefetch_soon(8 * (n_end - n_first), &x[m * N + n]);
+            const auto d = load(&x[m * N + n], active) - mean;
+            total2_lanes += keep(active, d * d, 0.0);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0) {
+            const double apart = mean - total_here / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
+          }
+          total_here += total_here_part;
+          seen += here;
+        }
+        total[m] = total_here;
+        const double scale_here = rsqrt(total2 / double(N) + 1e-05);
+        scale[m] = scale_here;
+        double total4 = 0.0;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<double, kLanes64> total4_lanes = 0.0;
+          for_lanes<kLanes64>(
+              n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
+                const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
+                const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+                total4_lanes += keep(active, g * normal, 0.0);
+              });
+          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lines<kLanes64>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
+          const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
+          const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
+          store_around(&dx[m * N + n], active,
+                       scale_here * (g - total3 / double(N) - normal * (total4 / double(N))), around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+    const int64_t n_part = share_of(N, M_shares, 1024);
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        double total2[1024];
+        for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active, 0.0);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          double part[1024];
+          for_lanes<kLanes64>(n_first, n_end,
+                              [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0); });
+          const bool from_memory = M * N * 8 >= kBeyondCaches;
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              store(&part[n - n_first], active,
+                    load(&part[n - n_first], active) + load(&dy[m * N + n], active));
+            });
+          }
+          for_lanes<kLanes64>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+            store(&total2[n - n_first], active,
+                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+          });
+        }
+        for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
+        });
+      }
     }
   }
-  const bool around_caches = N * 8 >= kBeyondCaches;
+  const bool around_caches2 = N * 8 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
@@ -869,105 +1166,46 @@ void layer_norm_backward_f64(const double* x, const double* gamma, const double*
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
         }
-        store_around(&dbeta[n], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-  const bool around_caches2 = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 4096 ? smaller(m + 1, M - 1) : m;
-      double total_here = 0.0;
-      double total3 = 0.0;
-      double seen = 0.0;
-      double total2 = 0.0;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const double here = double(n_end - n_first);
-        double total_here_part = 0.0;
-        Sum<double, kLanes64> total_here_part_lanes = 0.0;
-        Sum<double, kLanes64> total3_lanes = 0.0;
-        for_lanes<kLanes64>(n_first, n_end,
-                            [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
-                              total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-                              const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-                              total3_lanes += keep(active, g, 0.0);
-                            });
-        total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-        const double mean = total_here_part / here;
-        Sum<double, kLanes64> total2_lanes = 0.0;
-        for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          prefetch(&dy[m_ahead * N + n]);
-          const auto d = load(&x[m * N + n], active) - mean;
-          total2_lanes += keep(active, d * d, 0.0);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        if (seen > 0.0) {
-          const double apart = mean - total_here / seen;
-          total2 += apart * apart * (seen * here / (seen + here));
-        }
-        total_here += total_here_part;
-        seen += here;
-      }
-      total[m] = total_here;
-      const double scale_here = rsqrt(total2 / double(N) + 1e-05);
-      scale[m] = scale_here;
-      double total4 = 0.0;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<double, kLanes64> total4_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-          const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
-          const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-          total4_lanes += keep(active, g * normal, 0.0);
-        });
-        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-      }
-      for_lines<kLanes64>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-        const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
-        const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-        store_around(&dx[m * N + n], active,
-                     scale_here * (g - total3 / double(N) - normal * (total4 / double(N))), around_caches2);
+        store_around(&dbeta[n], active, total2, around_caches2);
       });
     }
     if (around_caches2) finish_stores();
   }
-  const int64_t n_part2 = share_of(N, M_shares, 1024);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
-      const int64_t n_end = smaller(n_first + n_part2, N);
-      double total2[1024];
-      for_lanes<kLanes64>(n_first, n_end,
-                          [=, &total2](int64_t n, auto active) { store(&total2[n - n_first], active, 0.0); });
-      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-        const int64_t m_end2 = smaller(m_first + 512, m_end);
-        double part[1024];
-        for_lanes<kLanes64>(n_first, n_end,
-                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0); });
-        const bool from_memory = M * N * 16 >= kBeyondCaches;
-        for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            const auto normal = (load(&x[m * N + n], active) - total[m] / double(N)) * scale[m];
-            store(&part[n - n_first], active,
-                  load(&part[n - n_first], active) + load(&dy[m * N + n], active) * normal);
+  if (!(M_shares > 1)) {
+    const int64_t n_part = share_of(N, M_shares, 1024);
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        double total2[1024];
+        for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active, 0.0);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          double part[1024];
+          for_lanes<kLanes64>(n_first, n_end,
+                              [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0); });
+          const bool from_memory = M * N * 16 >= kBeyondCaches;
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              const auto normal = (load(&x[m * N + n], active) - total[m] / double(N)) * scale[m];
+              store(&part[n - n_first], active,
+                    load(&part[n - n_first], active) + load(&dy[m * N + n], active) * normal);
+            });
+          }
+          for_lanes<kLanes64>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+            store(&total2[n - n_first], active,
+                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
           });
         }
-        for_lanes<kLanes64>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
         });
       }
-      for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
-      });
     }
   }
   const bool around_caches3 = N * 8 >= kBeyondCaches;
@@ -993,60 +1231,234 @@ struct LayerNormBackwardBf16Workspace {
   int64_t total;
   int64_t total_part;
   int64_t total_part2;
+  int64_t total5;
+  int64_t part2;
+  int64_t total6;
+  int64_t part3;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
     total_part = reserve(bytes, M_shares * N, 4);
     total_part2 = reserve(bytes, M_shares * N, 4);
+    total5 = reserve(thread_bytes, N, 4);
+    part2 = reserve(thread_bytes, N, 4);
+    total6 = reserve(thread_bytes, N, 4);
+    part3 = reserve(thread_bytes, N, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
                               float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const LayerNormBackwardBf16Workspace space(M, N);
   float* const scale = reinterpret_cast<float*>(workspace + space.scale);
   float* const total = reinterpret_cast<float*>(workspace + space.total);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  const int64_t n_part = share_of(N, M_shares, 2048);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-      const int64_t n_end = smaller(n_first + n_part, N);
-      float total2[2048];
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total2[n - n_first], active, 0.0f);
-      });
-      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-        const int64_t m_end2 = smaller(m_first + 512, m_end);
-        float part[2048];
-        for_lanes<kLanes32>(n_first, n_end,
-                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0f); });
-        const bool from_memory = M * N * 2 >= kBeyondCaches;
-        for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            store(&part[n - n_first], active,
-                  load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)));
+  if (M_shares > 1) {
+    const bool around_caches = M * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const total5 = reinterpret_cast<float*>(mine + space.total5);
+      float* const part2 = reinterpret_cast<float*>(mine + space.part2);
+      float* const total6 = reinterpret_cast<float*>(mine + space.total6);
+      float* const part3 = reinterpret_cast<float*>(mine + space.part3);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+          store(&total5[n], active, 0.0f);
+          store(&total6[n], active, 0.0f);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+            store(&part2[n], active, 0.0f);
+            store(&part3[n], active, 0.0f);
+          });
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            float total_here = 0.0f;
+            float total3 = 0.0f;
+            float seen = 0.0f;
+            float total2 = 0.0f;
+            for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+              const int64_t n_end = smaller(n_first + 4096, N);
+              const bool from_memory = M * N * 4 >= kBeyondCaches;
+              const float here = float(n_end - n_first);
+              float total_here_part = 0.0f;
+              Sum<float, kLanes32> total_here_part_lanes = 0.0f;
+              Sum<float, kLanes32> total3_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+                    total_here_part_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
+                    const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                    total3_lanes += keep(active, g, 0.0f);
+                  });
+              total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
+              total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+              const float mean = total_here_part / here;
+              Sum<float, kLanes32> total2_lanes = 0.0f;
+              for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+                if (from_memory) prefetch_soon(2 * (n_end - n_first), &dy[m * N + n]);
+                if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m * N + n]);
+                const auto d = from_bf16(load(&x[m * N + n], active)) - mean;
+                total2_lanes += keep(active, d * d, 0.0f);
+              });
+              total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+              if (seen > 0.0f) {
+                const float apart = mean - total_here / seen;
+                total2 += apart * apart * (seen * here / (seen + here));
+              }
+              total_here += total_here_part;
+              seen += here;
+            }
+            const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
+            float total4 = 0.0f;
+            for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+              Sum<float, kLanes32> total4_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
+                    const auto normal =
+                        (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+                    const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                    total4_lanes += keep(active, g * normal, 0.0f);
+                  });
+              total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+            }
+            for_lines<kLanes32>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
+              const auto normal =
+                  (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+              const auto dy_ = from_bf16(load(&dy[m * N + n], active));
+              const auto g = dy_ * load(&gamma[n], active);
+              store_around(&dx[m * N + n], active,
+                           to_bf16(scale_here * (g - total3 / float(N) - normal * (total4 / float(N)))),
+                           around_caches);
+              store(&part2[n], active, load(&part2[n], active) + dy_);
+              store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
+            });
+          }
+          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+            store(&total5[n], active, load(&total5[n], active) + load(&part2[n], active));
+            store(&total6[n], active, load(&total6[n], active) + load(&part3[n], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+          store(&total_part[m_share * N + n], active, load(&total5[n], active));
+          store(&total_part2[m_share * N + n], active, load(&total6[n], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
-      });
+      if (around_caches) finish_stores();
+    }
+  } else {
+    const bool around_caches = M * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        float total_here = 0.0f;
+        float total3 = 0.0f;
+        float seen = 0.0f;
+        float total2 = 0.0f;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = M * N * 4 >= kBeyondCaches;
+          const float here = float(n_end - n_first);
+          float total_here_part = 0.0f;
+          Sum<float, kLanes32> total_here_part_lanes = 0.0f;
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+                total_here_part_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
+                const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                total3_lanes += keep(active, g, 0.0f);
+              });
+          total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          const float mean = total_here_part / here;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(2 * (n_end - n_first), &dy[m * N + n]);
+            if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m * N + n]);
+            const auto d = from_bf16(load(&x[m * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0f) {
+            const float apart = mean - total_here / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
+          }
+          total_here += total_here_part;
+          seen += here;
+        }
+        total[m] = total_here;
+        const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
+        scale[m] = scale_here;
+        float total4 = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total4_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
+                const auto normal =
+                    (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+                const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                total4_lanes += keep(active, g * normal, 0.0f);
+              });
+          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lines<kLanes32>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
+          const auto normal = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+          const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+          store_around(&dx[m * N + n], active,
+                       to_bf16(scale_here * (g - total3 / float(N) - normal * (total4 / float(N)))),
+                       around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+    const int64_t n_part = share_of(N, M_shares, 2048);
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        float total2[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active, 0.0f);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          float part[2048];
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            store(&part[n - n_first], active, 0.0f);
+          });
+          const bool from_memory = M * N * 2 >= kBeyondCaches;
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              store(&part[n - n_first], active,
+                    load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)));
+            });
+          }
+          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+            store(&total2[n - n_first], active,
+                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+          });
+        }
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
+        });
+      }
     }
   }
-  const bool around_caches = N * 4 >= kBeyondCaches;
+  const bool around_caches2 = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
@@ -1056,107 +1468,47 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
         }
-        store_around(&dbeta[n], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-  const bool around_caches2 = M * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-      float total_here = 0.0f;
-      float total3 = 0.0f;
-      float seen = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const float here = float(n_end - n_first);
-        float total_here_part = 0.0f;
-        Sum<float, kLanes32> total_here_part_lanes = 0.0f;
-        Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
-              total_here_part_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
-              const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-              total3_lanes += keep(active, g, 0.0f);
-            });
-        total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-        const float mean = total_here_part / here;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          prefetch(&dy[m_ahead * N + n]);
-          const auto d = from_bf16(load(&x[m * N + n], active)) - mean;
-          total2_lanes += keep(active, d * d, 0.0f);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        if (seen > 0.0f) {
-          const float apart = mean - total_here / seen;
-          total2 += apart * apart * (seen * here / (seen + here));
-        }
-        total_here += total_here_part;
-        seen += here;
-      }
-      total[m] = total_here;
-      const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
-      scale[m] = scale_here;
-      float total4 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-          const auto normal = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-          const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          total4_lanes += keep(active, g * normal, 0.0f);
-        });
-        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-      }
-      for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-        const auto normal = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-        const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-        store_around(&dx[m * N + n], active,
-                     to_bf16(scale_here * (g - total3 / float(N) - normal * (total4 / float(N)))),
-                     around_caches2);
+        store_around(&dbeta[n], active, total2, around_caches2);
       });
     }
     if (around_caches2) finish_stores();
   }
-  const int64_t n_part2 = share_of(N, M_shares, 2048);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
-      const int64_t n_end = smaller(n_first + n_part2, N);
-      float total2[2048];
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total2[n - n_first], active, 0.0f);
-      });
-      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-        const int64_t m_end2 = smaller(m_first + 512, m_end);
-        float part[2048];
-        for_lanes<kLanes32>(n_first, n_end,
-                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0f); });
-        const bool from_memory = M * N * 4 >= kBeyondCaches;
-        for (int64_t m = m_first; m < m_end2; ++m) {
+  if (!(M_shares > 1)) {
+    const int64_t n_part = share_of(N, M_shares, 2048);
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        float total2[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active, 0.0f);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          float part[2048];
           for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            const auto normal = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
-            store(&part[n - n_first], active,
-                  load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)) * normal);
+            store(&part[n - n_first], active, 0.0f);
+          });
+          const bool from_memory = M * N * 4 >= kBeyondCaches;
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              const auto normal = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+              store(&part[n - n_first], active,
+                    load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)) * normal);
+            });
+          }
+          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+            store(&total2[n - n_first], active,
+                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
-      });
     }
   }
   const bool around_caches3 = N * 4 >= kBeyondCaches;
@@ -1182,60 +1534,234 @@ struct LayerNormBackwardF16Workspace {
   int64_t total;
   int64_t total_part;
   int64_t total_part2;
+  int64_t total5;
+  int64_t part2;
+  int64_t total6;
+  int64_t part3;
+  int64_t threads;
+  int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     scale = reserve(bytes, M, 4);
     total = reserve(bytes, M, 4);
     total_part = reserve(bytes, M_shares * N, 4);
     total_part2 = reserve(bytes, M_shares * N, 4);
+    total5 = reserve(thread_bytes, N, 4);
+    part2 = reserve(thread_bytes, N, 4);
+    total6 = reserve(thread_bytes, N, 4);
+    part3 = reserve(thread_bytes, N, 4);
+    threads = reserve(bytes, thread_count(), thread_bytes);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
                              float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const LayerNormBackwardF16Workspace space(M, N);
   float* const scale = reinterpret_cast<float*>(workspace + space.scale);
   float* const total = reinterpret_cast<float*>(workspace + space.total);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  const int64_t n_part = share_of(N, M_shares, 2048);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-      const int64_t n_end = smaller(n_first + n_part, N);
-      float total2[2048];
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total2[n - n_first], active, 0.0f);
-      });
-      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-        const int64_t m_end2 = smaller(m_first + 512, m_end);
-        float part[2048];
-        for_lanes<kLanes32>(n_first, n_end,
-                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0f); });
-        const bool from_memory = M * N * 2 >= kBeyondCaches;
-        for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            store(&part[n - n_first], active,
-                  load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)));
+  if (M_shares > 1) {
+    const bool around_caches = M * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const total5 = reinterpret_cast<float*>(mine + space.total5);
+      float* const part2 = reinterpret_cast<float*>(mine + space.part2);
+      float* const total6 = reinterpret_cast<float*>(mine + space.total6);
+      float* const part3 = reinterpret_cast<float*>(mine + space.part3);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+          store(&total5[n], active, 0.0f);
+          store(&total6[n], active, 0.0f);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+            store(&part2[n], active, 0.0f);
+            store(&part3[n], active, 0.0f);
+          });
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            float total_here = 0.0f;
+            float total3 = 0.0f;
+            float seen = 0.0f;
+            float total2 = 0.0f;
+            for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+              const int64_t n_end = smaller(n_first + 4096, N);
+              const bool from_memory = M * N * 4 >= kBeyondCaches;
+              const float here = float(n_end - n_first);
+              float total_here_part = 0.0f;
+              Sum<float, kLanes32> total_here_part_lanes = 0.0f;
+              Sum<float, kLanes32> total3_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+                    total_here_part_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
+                    const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                    total3_lanes += keep(active, g, 0.0f);
+                  });
+              total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
+              total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+              const float mean = total_here_part / here;
+              Sum<float, kLanes32> total2_lanes = 0.0f;
+              for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+                if (from_memory) prefetch_soon(2 * (n_end - n_first), &dy[m * N + n]);
+                if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m * N + n]);
+                const auto d = from_f16(load(&x[m * N + n], active)) - mean;
+                total2_lanes += keep(active, d * d, 0.0f);
+              });
+              total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+              if (seen > 0.0f) {
+                const float apart = mean - total_here / seen;
+                total2 += apart * apart * (seen * here / (seen + here));
+              }
+              total_here += total_here_part;
+              seen += here;
+            }
+            const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
+            float total4 = 0.0f;
+            for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+              Sum<float, kLanes32> total4_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
+                    const auto normal =
+                        (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+                    const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                    total4_lanes += keep(active, g * normal, 0.0f);
+                  });
+              total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+            }
+            for_lines<kLanes32>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
+              const auto normal =
+                  (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+              const auto dy_ = from_f16(load(&dy[m * N + n], active));
+              const auto g = dy_ * load(&gamma[n], active);
+              store_around(&dx[m * N + n], active,
+                           to_f16(scale_here * (g - total3 / float(N) - normal * (total4 / float(N)))),
+                           around_caches);
+              store(&part2[n], active, load(&part2[n], active) + dy_);
+              store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
+            });
+          }
+          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+            store(&total5[n], active, load(&total5[n], active) + load(&part2[n], active));
+            store(&total6[n], active, load(&total6[n], active) + load(&part3[n], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+          store(&total_part[m_share * N + n], active, load(&total5[n], active));
+          store(&total_part2[m_share * N + n], active, load(&total6[n], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
-      });
+      if (around_caches) finish_stores();
+    }
+  } else {
+    const bool around_caches = M * N * 2 >= kBeyondCaches;
+    OMP(omp parallel)
+    {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        float total_here = 0.0f;
+        float total3 = 0.0f;
+        float seen = 0.0f;
+        float total2 = 0.0f;
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = M * N * 4 >= kBeyondCaches;
+          const float here = float(n_end - n_first);
+          float total_here_part = 0.0f;
+          Sum<float, kLanes32> total_here_part_lanes = 0.0f;
+          Sum<float, kLanes32> total3_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+                total_here_part_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
+                const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                total3_lanes += keep(active, g, 0.0f);
+              });
+          total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          const float mean = total_here_part / here;
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(2 * (n_end - n_first), &dy[m * N + n]);
+            if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m * N + n]);
+            const auto d = from_f16(load(&x[m * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, 0.0f);
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          if (seen > 0.0f) {
+            const float apart = mean - total_here / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
+          }
+          total_here += total_here_part;
+          seen += here;
+        }
+        total[m] = total_here;
+        const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
+        scale[m] = scale_here;
+        float total4 = 0.0f;
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> total4_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
+                const auto normal =
+                    (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+                const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                total4_lanes += keep(active, g * normal, 0.0f);
+              });
+          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+        }
+        for_lines<kLanes32>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
+          const auto normal = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
+          const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+          store_around(&dx[m * N + n], active,
+                       to_f16(scale_here * (g - total3 / float(N) - normal * (total4 / float(N)))),
+                       around_caches);
+        });
+      }
+      if (around_caches) finish_stores();
+    }
+    const int64_t n_part = share_of(N, M_shares, 2048);
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        float total2[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active, 0.0f);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          float part[2048];
+          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            store(&part[n - n_first], active, 0.0f);
+          });
+          const bool from_memory = M * N * 2 >= kBeyondCaches;
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              store(&part[n - n_first], active,
+                    load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)));
+            });
+          }
+          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+            store(&total2[n - n_first], active,
+                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+          });
+        }
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
+        });
+      }
     }
   }
-  const bool around_caches = N * 4 >= kBeyondCaches;
+  const bool around_caches2 = N * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
@@ -1245,107 +1771,47 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
         }
-        store_around(&dbeta[n], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-  const bool around_caches2 = M * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-      float total_here = 0.0f;
-      float total3 = 0.0f;
-      float seen = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const float here = float(n_end - n_first);
-        float total_here_part = 0.0f;
-        Sum<float, kLanes32> total_here_part_lanes = 0.0f;
-        Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
-              total_here_part_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
-              const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-              total3_lanes += keep(active, g, 0.0f);
-            });
-        total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-        const float mean = total_here_part / here;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          prefetch(&dy[m_ahead * N + n]);
-          const auto d = from_f16(load(&x[m * N + n], active)) - mean;
-          total2_lanes += keep(active, d * d, 0.0f);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        if (seen > 0.0f) {
-          const float apart = mean - total_here / seen;
-          total2 += apart * apart * (seen * here / (seen + here));
-        }
-        total_here += total_here_part;
-        seen += here;
-      }
-      total[m] = total_here;
-      const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
-      scale[m] = scale_here;
-      float total4 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total4_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-          const auto normal = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-          const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          total4_lanes += keep(active, g * normal, 0.0f);
-        });
-        total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-      }
-      for_lines<kLanes32>(around_caches2, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-        const auto normal = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-        const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-        store_around(&dx[m * N + n], active,
-                     to_f16(scale_here * (g - total3 / float(N) - normal * (total4 / float(N)))),
-                     around_caches2);
+        store_around(&dbeta[n], active, total2, around_caches2);
       });
     }
     if (around_caches2) finish_stores();
   }
-  const int64_t n_part2 = share_of(N, M_shares, 2048);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
-      const int64_t n_end = smaller(n_first + n_part2, N);
-      float total2[2048];
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total2[n - n_first], active, 0.0f);
-      });
-      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-        const int64_t m_end2 = smaller(m_first + 512, m_end);
-        float part[2048];
-        for_lanes<kLanes32>(n_first, n_end,
-                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0f); });
-        const bool from_memory = M * N * 4 >= kBeyondCaches;
-        for (int64_t m = m_first; m < m_end2; ++m) {
+  if (!(M_shares > 1)) {
+    const int64_t n_part = share_of(N, M_shares, 2048);
+    OMP(omp parallel for collapse(2) schedule(static))
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        float total2[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active, 0.0f);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          float part[2048];
           for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            const auto normal = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
-            store(&part[n - n_first], active,
-                  load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)) * normal);
+            store(&part[n - n_first], active, 0.0f);
+          });
+          const bool from_memory = M * N * 4 >= kBeyondCaches;
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              const auto normal = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
+              store(&part[n - n_first], active,
+                    load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)) * normal);
+            });
+          }
+          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+            store(&total2[n - n_first], active,
+                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
-      });
     }
   }
   const bool around_caches3 = N * 4 >= kBeyondCaches;

@@ -488,9 +488,14 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of
-// functions that do nothing but ask.)
-inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
+template <class... Pointer>
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
 
 template <class T, class Active>
 inline void store_every(T* to, int64_t stride, Active active,
@@ -778,12 +783,12 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
         float total = 0.0f;
         float seen = 0.0f;
         float total2 = 0.0f;
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = rows * N * 4 >= kBeyondCaches;
           const float here = float(n_end - n_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -794,7 +799,7 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            prefetch(&x[row_ahead * N + n]);
+            if (from_memory) prefetch_soon(4 * (n_end - n_first), &x[row * N + n]);
             const auto d = load(&x[row * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -826,6 +831,7 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = rows * N * 4 >= kBeyondCaches;
           const float here = float(n_end2 - n_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -836,6 +842,7 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(4 * (n_end2 - n_first), &x[row * N + n]);
             const auto d = load(&x[row * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -954,12 +961,12 @@ void layer_norm_f64(const double* x, const double* gamma, const double* beta, do
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
         double total = 0.0;
         double seen = 0.0;
         double total2 = 0.0;
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = rows * N * 8 >= kBeyondCaches;
           const double here = double(n_end - n_first);
           double total_part = 0.0;
           Sum<double, kLanes64> total_part_lanes = 0.0;
@@ -970,7 +977,7 @@ void layer_norm_f64(const double* x, const double* gamma, const double* beta, do
           const double mean = total_part / here;
           Sum<double, kLanes64> total2_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            prefetch(&x[row_ahead * N + n]);
+            if (from_memory) prefetch_soon(8 * (n_end - n_first), &x[row * N + n]);
             const auto d = load(&x[row * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0);
           });
@@ -1002,6 +1009,7 @@ void layer_norm_f64(const double* x, const double* gamma, const double* beta, do
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = rows * N * 8 >= kBeyondCaches;
           const double here = double(n_end2 - n_first);
           double total_part = 0.0;
           Sum<double, kLanes64> total_part_lanes = 0.0;
@@ -1012,6 +1020,7 @@ void layer_norm_f64(const double* x, const double* gamma, const double* beta, do
           const double mean = total_part / here;
           Sum<double, kLanes64> total2_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(8 * (n_end2 - n_first), &x[row * N + n]);
             const auto d = load(&x[row * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0);
           });
@@ -1130,12 +1139,12 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
         float total = 0.0f;
         float seen = 0.0f;
         float total2 = 0.0f;
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = rows * N * 2 >= kBeyondCaches;
           const float here = float(n_end - n_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -1146,7 +1155,7 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            prefetch(&x[row_ahead * N + n]);
+            if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[row * N + n]);
             const auto d = from_bf16(load(&x[row * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -1178,6 +1187,7 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = rows * N * 2 >= kBeyondCaches;
           const float here = float(n_end2 - n_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -1188,6 +1198,7 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[row * N + n]);
             const auto d = from_bf16(load(&x[row * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -1307,12 +1318,12 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
         float total = 0.0f;
         float seen = 0.0f;
         float total2 = 0.0f;
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = rows * N * 2 >= kBeyondCaches;
           const float here = float(n_end - n_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -1323,7 +1334,7 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            prefetch(&x[row_ahead * N + n]);
+            if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[row * N + n]);
             const auto d = from_f16(load(&x[row * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -1355,6 +1366,7 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = rows * N * 2 >= kBeyondCaches;
           const float here = float(n_end2 - n_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -1365,6 +1377,7 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[row * N + n]);
             const auto d = from_f16(load(&x[row * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });

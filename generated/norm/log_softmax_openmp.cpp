@@ -501,9 +501,14 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of
-// functions that do nothing but ask.)
-inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
+template <class... Pointer>
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
 
 template <class T, class Active>
 inline void store_every(T* to, int64_t stride, Active active,
@@ -1000,11 +1005,11 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* wo
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
         float greatest = -INFINITY;
         float total = 0.0f;
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = rows * N * 4 >= kBeyondCaches;
           float greatest_now = greatest;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
           for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
@@ -1019,7 +1024,7 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* wo
           greatest = greatest_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-            prefetch(&x[row_ahead * N + n]);
+            if (from_memory) prefetch_soon(4 * (n_end - n_first), &x[row * N + n]);
             const auto d = load(&x[row * N + n], active) - greatest;
             total_lanes += keep(active, exp(d), 0.0f);
           });
@@ -1043,6 +1048,7 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* wo
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = rows * N * 4 >= kBeyondCaches;
           float greatest_now = greatest;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
           for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
@@ -1057,6 +1063,7 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* wo
           greatest = greatest_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(4 * (n_end2 - n_first), &x[row * N + n]);
             const auto d = load(&x[row * N + n], active) - greatest;
             total_lanes += keep(active, exp(d), 0.0f);
           });
@@ -1159,11 +1166,11 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* 
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
         double greatest = -double(INFINITY);
         double total = 0.0;
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = rows * N * 8 >= kBeyondCaches;
           double greatest_now = greatest;
           Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
           for_lanes<kLanes64>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
@@ -1178,7 +1185,7 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* 
           greatest = greatest_now;
           Lanes<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-            prefetch(&x[row_ahead * N + n]);
+            if (from_memory) prefetch_soon(8 * (n_end - n_first), &x[row * N + n]);
             const auto d = load(&x[row * N + n], active) - greatest;
             total_lanes += keep(active, exp(d), 0.0);
           });
@@ -1202,6 +1209,7 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* 
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = rows * N * 8 >= kBeyondCaches;
           double greatest_now = greatest;
           Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
           for_lanes<kLanes64>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
@@ -1216,6 +1224,7 @@ void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* 
           greatest = greatest_now;
           Lanes<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(8 * (n_end2 - n_first), &x[row * N + n]);
             const auto d = load(&x[row * N + n], active) - greatest;
             total_lanes += keep(active, exp(d), 0.0);
           });
@@ -1319,11 +1328,11 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
         float greatest = -INFINITY;
         float total = 0.0f;
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = rows * N * 2 >= kBeyondCaches;
           float greatest_now = greatest;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
           for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
@@ -1338,7 +1347,7 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
           greatest = greatest_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-            prefetch(&x[row_ahead * N + n]);
+            if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[row * N + n]);
             const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
             total_lanes += keep(active, exp(d), 0.0f);
           });
@@ -1362,6 +1371,7 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = rows * N * 2 >= kBeyondCaches;
           float greatest_now = greatest;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
           for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
@@ -1376,6 +1386,7 @@ void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
           greatest = greatest_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[row * N + n]);
             const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
             total_lanes += keep(active, exp(d), 0.0f);
           });
@@ -1478,11 +1489,11 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, ch
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
         float greatest = -INFINITY;
         float total = 0.0f;
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = rows * N * 2 >= kBeyondCaches;
           float greatest_now = greatest;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
           for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
@@ -1497,7 +1508,7 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, ch
           greatest = greatest_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-            prefetch(&x[row_ahead * N + n]);
+            if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[row * N + n]);
             const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
             total_lanes += keep(active, exp(d), 0.0f);
           });
@@ -1521,6 +1532,7 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, ch
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = rows * N * 2 >= kBeyondCaches;
           float greatest_now = greatest;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
           for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
@@ -1535,6 +1547,7 @@ void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, ch
           greatest = greatest_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[row * N + n]);
             const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
             total_lanes += keep(active, exp(d), 0.0f);
           });

@@ -538,6 +538,15 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
 // functions that do nothing but ask.)
 inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
+template <class... Pointer>
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 template <class T, class Active>
 inline void store_every(T* to, int64_t stride, Active active,
                         typename LanesOf<T, Active::kLanes>::type value) {
@@ -1022,6 +1031,7 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = rows * N * 4 >= kBeyondCaches;
           float greatest_now = greatest;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
           for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
@@ -1036,6 +1046,7 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
           greatest = greatest_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(4 * (n_end2 - n_first), &x[row * N + n]);
             total_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1177,6 +1188,7 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = rows * N * 8 >= kBeyondCaches;
           double greatest_now = greatest;
           Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
           for_lanes<kLanes64>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
@@ -1191,6 +1203,7 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
           greatest = greatest_now;
           Lanes<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(8 * (n_end2 - n_first), &x[row * N + n]);
             total_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest), 0.0);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1333,6 +1346,7 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = rows * N * 2 >= kBeyondCaches;
           float greatest_now = greatest;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
           for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
@@ -1347,6 +1361,7 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
           greatest = greatest_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[row * N + n]);
             total_lanes += keep(active, exp(from_bf16(load(&x[row * N + n], active)) - greatest), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1490,6 +1505,7 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = rows * N * 2 >= kBeyondCaches;
           float greatest_now = greatest;
           Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
           for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
@@ -1504,6 +1520,7 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
           greatest = greatest_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[row * N + n]);
             total_lanes += keep(active, exp(from_f16(load(&x[row * N + n], active)) - greatest), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });

@@ -476,14 +476,14 @@ struct ColumnSumF32F32Workspace {
   int64_t bytes = 0;
 
   explicit ColumnSumF32F32Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     total_part = reserve(bytes, M_shares * N, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const ColumnSumF32F32Workspace space(M, N);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   const int64_t n_part = share_of(N, M_shares, 2048);
@@ -541,14 +541,14 @@ struct ColumnSumF64F64Workspace {
   int64_t bytes = 0;
 
   explicit ColumnSumF64F64Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     total_part = reserve(bytes, M_shares * N, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const ColumnSumF64F64Workspace space(M, N);
   double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
   const int64_t n_part = share_of(N, M_shares, 1024);
@@ -605,14 +605,14 @@ struct ColumnSumBf16F32Workspace {
   int64_t bytes = 0;
 
   explicit ColumnSumBf16F32Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     total_part = reserve(bytes, M_shares * N, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const ColumnSumBf16F32Workspace space(M, N);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   const int64_t n_part = share_of(N, M_shares, 2048);
@@ -671,14 +671,14 @@ struct ColumnSumF16F32Workspace {
   int64_t bytes = 0;
 
   explicit ColumnSumF16F32Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     total_part = reserve(bytes, M_shares * N, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(256, larger(1, ceil_div(N, 64))), ceil_div(M, 1024)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const ColumnSumF16F32Workspace space(M, N);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   const int64_t n_part = share_of(N, M_shares, 2048);

@@ -374,6 +374,17 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
     return load_vector(from, active);
 }
 
+constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
+
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
+template <class... Pointer>
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
+
 // Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
 template <class T, int N>
 inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
@@ -710,6 +721,7 @@ void cross_entropy_f32_f32(const float* score, const int32_t* target, float* los
       float total = 0.0f;
       for (int64_t v_first = 0; v_first < V; v_first += 4096) {
         const int64_t v_end = smaller(v_first + 4096, V);
+        const bool from_memory = B * V * 4 >= kBeyondCaches;
         float top_now = top;
         Extreme<float, kLanes32> top_now_lanes = -INFINITY;
         for_lanes<kLanes32>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
@@ -723,6 +735,7 @@ void cross_entropy_f32_f32(const float* score, const int32_t* target, float* los
         top = top_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
+          if (from_memory) prefetch_soon(4 * (v_end - v_first), &score[b * V + v]);
           total_lanes += keep(active, exp(load(&score[b * V + v], active) - top), 0.0f);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -768,6 +781,7 @@ void cross_entropy_f64_f64(const double* score, const int32_t* target, double* l
       double total = 0.0;
       for (int64_t v_first = 0; v_first < V; v_first += 4096) {
         const int64_t v_end = smaller(v_first + 4096, V);
+        const bool from_memory = B * V * 8 >= kBeyondCaches;
         double top_now = top;
         Extreme<double, kLanes64> top_now_lanes = -double(INFINITY);
         for_lanes<kLanes64>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
@@ -782,6 +796,7 @@ void cross_entropy_f64_f64(const double* score, const int32_t* target, double* l
         top = top_now;
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
+          if (from_memory) prefetch_soon(8 * (v_end - v_first), &score[b * V + v]);
           total_lanes += keep(active, exp(load(&score[b * V + v], active) - top), 0.0);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -827,6 +842,7 @@ void cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target, float*
       float total = 0.0f;
       for (int64_t v_first = 0; v_first < V; v_first += 4096) {
         const int64_t v_end = smaller(v_first + 4096, V);
+        const bool from_memory = B * V * 2 >= kBeyondCaches;
         float top_now = top;
         Extreme<float, kLanes32> top_now_lanes = -INFINITY;
         for_lanes<kLanes32>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
@@ -841,6 +857,7 @@ void cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target, float*
         top = top_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
+          if (from_memory) prefetch_soon(2 * (v_end - v_first), &score[b * V + v]);
           total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - top), 0.0f);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -887,6 +904,7 @@ void cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* 
       float total = 0.0f;
       for (int64_t v_first = 0; v_first < V; v_first += 4096) {
         const int64_t v_end = smaller(v_first + 4096, V);
+        const bool from_memory = B * V * 2 >= kBeyondCaches;
         float top_now = top;
         Extreme<float, kLanes32> top_now_lanes = -INFINITY;
         for_lanes<kLanes32>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
@@ -901,6 +919,7 @@ void cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* 
         top = top_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
+          if (from_memory) prefetch_soon(2 * (v_end - v_first), &score[b * V + v]);
           total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - top), 0.0f);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });

@@ -515,9 +515,14 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of
-// functions that do nothing but ask.)
-inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
+template <class... Pointer>
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
 
 // Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
 template <class T, int N>
@@ -1005,6 +1010,7 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = M * N * 4 >= kBeyondCaches;
           float m_now = m;
           Extreme<float, kLanes32> m_now_lanes = -INFINITY;
           for_lanes<kLanes32>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
@@ -1017,6 +1023,7 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
           m = m_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(4 * (n_end2 - n_first), &x[m_ * N + n]);
             total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1041,11 +1048,11 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m_ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
       float m = -INFINITY;
       float total = 0.0f;
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         const int64_t n_end = smaller(n_first + 4096, N);
+        const bool from_memory = M * N * 4 >= kBeyondCaches;
         float m_now = m;
         Extreme<float, kLanes32> m_now_lanes = -INFINITY;
         for_lanes<kLanes32>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
@@ -1058,7 +1065,7 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
         m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
+          if (from_memory) prefetch_soon(4 * (n_end - n_first), &x[m_ * N + n]);
           total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1120,6 +1127,7 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* works
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = M * N * 8 >= kBeyondCaches;
           double m_now = m;
           Extreme<double, kLanes64> m_now_lanes = -double(INFINITY);
           for_lanes<kLanes64>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
@@ -1132,6 +1140,7 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* works
           m = m_now;
           Lanes<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(8 * (n_end2 - n_first), &x[m_ * N + n]);
             total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1156,11 +1165,11 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* works
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m_ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
       double m = -double(INFINITY);
       double total = 0.0;
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         const int64_t n_end = smaller(n_first + 4096, N);
+        const bool from_memory = M * N * 8 >= kBeyondCaches;
         double m_now = m;
         Extreme<double, kLanes64> m_now_lanes = -double(INFINITY);
         for_lanes<kLanes64>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
@@ -1173,7 +1182,7 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* works
         m = m_now;
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
+          if (from_memory) prefetch_soon(8 * (n_end - n_first), &x[m_ * N + n]);
           total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1235,6 +1244,7 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* 
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = M * N * 2 >= kBeyondCaches;
           float m_now = m;
           Extreme<float, kLanes32> m_now_lanes = -INFINITY;
           for_lanes<kLanes32>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
@@ -1248,6 +1258,7 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* 
           m = m_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[m_ * N + n]);
             total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - m), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1272,11 +1283,11 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* 
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m_ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
       float m = -INFINITY;
       float total = 0.0f;
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         const int64_t n_end = smaller(n_first + 4096, N);
+        const bool from_memory = M * N * 2 >= kBeyondCaches;
         float m_now = m;
         Extreme<float, kLanes32> m_now_lanes = -INFINITY;
         for_lanes<kLanes32>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
@@ -1290,7 +1301,7 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* 
         m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
+          if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m_ * N + n]);
           total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1352,6 +1363,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* w
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = M * N * 2 >= kBeyondCaches;
           float m_now = m;
           Extreme<float, kLanes32> m_now_lanes = -INFINITY;
           for_lanes<kLanes32>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
@@ -1365,6 +1377,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* w
           m = m_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[m_ * N + n]);
             total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - m), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1389,11 +1402,11 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* w
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m_ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
       float m = -INFINITY;
       float total = 0.0f;
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         const int64_t n_end = smaller(n_first + 4096, N);
+        const bool from_memory = M * N * 2 >= kBeyondCaches;
         float m_now = m;
         Extreme<float, kLanes32> m_now_lanes = -INFINITY;
         for_lanes<kLanes32>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
@@ -1406,7 +1419,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* w
         m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
+          if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m_ * N + n]);
           total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });

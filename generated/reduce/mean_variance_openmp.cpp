@@ -471,9 +471,14 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of
-// functions that do nothing but ask.)
-inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
+template <class... Pointer>
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
 
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
@@ -644,6 +649,7 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = M * N * 4 >= kBeyondCaches;
           const float here = float(n_end2 - n_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -654,6 +660,7 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(4 * (n_end2 - n_first), &x[m_ * N + n]);
             const auto d = load(&x[m_ * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -692,12 +699,12 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m_ahead = N <= 16384 ? smaller(m_ + 1, M - 1) : m_;
       float total = 0.0f;
       float seen = 0.0f;
       float total2 = 0.0f;
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         const int64_t n_end = smaller(n_first + 4096, N);
+        const bool from_memory = M * N * 4 >= kBeyondCaches;
         const float here = float(n_end - n_first);
         float total_part = 0.0f;
         Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -708,7 +715,7 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
+          if (from_memory) prefetch_soon(4 * (n_end - n_first), &x[m_ * N + n]);
           const auto d = load(&x[m_ * N + n], active) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
@@ -788,6 +795,7 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = M * N * 8 >= kBeyondCaches;
           const double here = double(n_end2 - n_first);
           double total_part = 0.0;
           Sum<double, kLanes64> total_part_lanes = 0.0;
@@ -798,6 +806,7 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
           const double mean = total_part / here;
           Sum<double, kLanes64> total2_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(8 * (n_end2 - n_first), &x[m_ * N + n]);
             const auto d = load(&x[m_ * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0);
           });
@@ -836,12 +845,12 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m_ahead = N <= 8192 ? smaller(m_ + 1, M - 1) : m_;
       double total = 0.0;
       double seen = 0.0;
       double total2 = 0.0;
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         const int64_t n_end = smaller(n_first + 4096, N);
+        const bool from_memory = M * N * 8 >= kBeyondCaches;
         const double here = double(n_end - n_first);
         double total_part = 0.0;
         Sum<double, kLanes64> total_part_lanes = 0.0;
@@ -852,7 +861,7 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
         const double mean = total_part / here;
         Sum<double, kLanes64> total2_lanes = 0.0;
         for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
+          if (from_memory) prefetch_soon(8 * (n_end - n_first), &x[m_ * N + n]);
           const auto d = load(&x[m_ * N + n], active) - mean;
           total2_lanes += keep(active, d * d, 0.0);
         });
@@ -932,6 +941,7 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = M * N * 2 >= kBeyondCaches;
           const float here = float(n_end2 - n_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -942,6 +952,7 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[m_ * N + n]);
             const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -980,12 +991,12 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m_ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
       float total = 0.0f;
       float seen = 0.0f;
       float total2 = 0.0f;
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         const int64_t n_end = smaller(n_first + 4096, N);
+        const bool from_memory = M * N * 2 >= kBeyondCaches;
         const float here = float(n_end - n_first);
         float total_part = 0.0f;
         Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -996,7 +1007,7 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
+          if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m_ * N + n]);
           const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
@@ -1076,6 +1087,7 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
+          const bool from_memory = M * N * 2 >= kBeyondCaches;
           const float here = float(n_end2 - n_first);
           float total_part = 0.0f;
           Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -1086,6 +1098,7 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[m_ * N + n]);
             const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -1124,12 +1137,12 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      const int64_t m_ahead = N <= 32768 ? smaller(m_ + 1, M - 1) : m_;
       float total = 0.0f;
       float seen = 0.0f;
       float total2 = 0.0f;
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         const int64_t n_end = smaller(n_first + 4096, N);
+        const bool from_memory = M * N * 2 >= kBeyondCaches;
         const float here = float(n_end - n_first);
         float total_part = 0.0f;
         Sum<float, kLanes32> total_part_lanes = 0.0f;
@@ -1140,7 +1153,7 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
+          if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m_ * N + n]);
           const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });

@@ -459,8 +459,8 @@ struct SegmentSumF32Workspace {
   int64_t bytes = 0;
 
   explicit SegmentSumF32Workspace(int64_t B, int64_t N, int64_t D) {
-    const int64_t N_shares =
-        larger(1, smaller(ceil_div(256, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+    const int64_t N_shares = larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
+                                               ceil_div(floor_div(N, larger(1, B)), 256)));
     total_part = reserve(bytes, N_shares * B * D, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -468,8 +468,8 @@ struct SegmentSumF32Workspace {
 
 void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D,
                      char* workspace) {
-  const int64_t N_shares =
-      larger(1, smaller(ceil_div(256, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+  const int64_t N_shares = larger(
+      1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))), ceil_div(floor_div(N, larger(1, B)), 256)));
   const SegmentSumF32Workspace space(B, N, D);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N_shares > 1) {
@@ -575,8 +575,8 @@ struct SegmentSumF64Workspace {
   int64_t bytes = 0;
 
   explicit SegmentSumF64Workspace(int64_t B, int64_t N, int64_t D) {
-    const int64_t N_shares =
-        larger(1, smaller(ceil_div(256, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+    const int64_t N_shares = larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
+                                               ceil_div(floor_div(N, larger(1, B)), 256)));
     total_part = reserve(bytes, N_shares * B * D, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -584,8 +584,8 @@ struct SegmentSumF64Workspace {
 
 void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D,
                      char* workspace) {
-  const int64_t N_shares =
-      larger(1, smaller(ceil_div(256, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+  const int64_t N_shares = larger(
+      1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))), ceil_div(floor_div(N, larger(1, B)), 256)));
   const SegmentSumF64Workspace space(B, N, D);
   double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
   if (N_shares > 1) {
@@ -691,8 +691,8 @@ struct SegmentSumBf16Workspace {
   int64_t bytes = 0;
 
   explicit SegmentSumBf16Workspace(int64_t B, int64_t N, int64_t D) {
-    const int64_t N_shares =
-        larger(1, smaller(ceil_div(256, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+    const int64_t N_shares = larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
+                                               ceil_div(floor_div(N, larger(1, B)), 256)));
     total_part = reserve(bytes, N_shares * B * D, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -700,8 +700,8 @@ struct SegmentSumBf16Workspace {
 
 void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B, int64_t N, int64_t D,
                       char* workspace) {
-  const int64_t N_shares =
-      larger(1, smaller(ceil_div(256, larger(1, B * ceil_div(D, 64))), ceil_div(N, 1024)));
+  const int64_t N_shares = larger(
+      1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))), ceil_div(floor_div(N, larger(1, B)), 256)));
   const SegmentSumBf16Workspace space(B, N, D);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N_shares > 1) {

@@ -491,9 +491,14 @@ inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, Al
   }
 }
 
-// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of
-// functions that do nothing but ask.)
-inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
+template <class... Pointer>
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
+}
 
 // Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
 template <class T, int N>
@@ -891,13 +896,13 @@ void top1_f32_short(const float* score, int32_t* best, float* probability, int64
 void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, int64_t V) {
   OMP(omp parallel for schedule(static))
   for (int64_t b = 0; b < B; ++b) {
-    const int64_t b_ahead = V <= 16384 ? smaller(b + 1, B - 1) : b;
     int64_t where = -1;
     float best2 = 0.0f;
     float greatest = -INFINITY;
     float total = 0.0f;
     for (int64_t v_first = 0; v_first < V; v_first += 4096) {
       const int64_t v_end = smaller(v_first + 4096, V);
+      const bool from_memory = B * V * 4 >= kBeyondCaches;
       float greatest_now = greatest;
       Best<float, int32_t, kLanes32, true> best2_lanes;
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
@@ -915,7 +920,7 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
       greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-        prefetch(&score[b_ahead * V + v]);
+        if (from_memory) prefetch_soon(4 * (v_end - v_first), &score[b * V + v]);
         total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -958,13 +963,13 @@ void top1_f64_short(const double* score, int32_t* best, double* probability, int
 void top1_f64(const double* score, int32_t* best, double* probability, int64_t B, int64_t V) {
   OMP(omp parallel for schedule(static))
   for (int64_t b = 0; b < B; ++b) {
-    const int64_t b_ahead = V <= 8192 ? smaller(b + 1, B - 1) : b;
     int64_t where = -1;
     double best2 = 0.0;
     double greatest = -double(INFINITY);
     double total = 0.0;
     for (int64_t v_first = 0; v_first < V; v_first += 4096) {
       const int64_t v_end = smaller(v_first + 4096, V);
+      const bool from_memory = B * V * 8 >= kBeyondCaches;
       double greatest_now = greatest;
       Best<double, int32_t, kLanes64, true> best2_lanes;
       Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
@@ -982,7 +987,7 @@ void top1_f64(const double* score, int32_t* best, double* probability, int64_t B
       greatest = greatest_now;
       Lanes<double, kLanes64> total_lanes = 0.0;
       for_lanes<kLanes64>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-        prefetch(&score[b_ahead * V + v]);
+        if (from_memory) prefetch_soon(8 * (v_end - v_first), &score[b * V + v]);
         total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0);
       });
       total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -1025,13 +1030,13 @@ void top1_bf16_short(const uint16_t* score, int32_t* best, float* probability, i
 void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V) {
   OMP(omp parallel for schedule(static))
   for (int64_t b = 0; b < B; ++b) {
-    const int64_t b_ahead = V <= 32768 ? smaller(b + 1, B - 1) : b;
     int64_t where = -1;
     float best2 = 0.0f;
     float greatest = -INFINITY;
     float total = 0.0f;
     for (int64_t v_first = 0; v_first < V; v_first += 4096) {
       const int64_t v_end = smaller(v_first + 4096, V);
+      const bool from_memory = B * V * 2 >= kBeyondCaches;
       float greatest_now = greatest;
       Best<float, int32_t, kLanes32, true> best2_lanes;
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
@@ -1049,7 +1054,7 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
       greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-        prefetch(&score[b_ahead * V + v]);
+        if (from_memory) prefetch_soon(2 * (v_end - v_first), &score[b * V + v]);
         total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -1092,13 +1097,13 @@ void top1_f16_short(const uint16_t* score, int32_t* best, float* probability, in
 void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V) {
   OMP(omp parallel for schedule(static))
   for (int64_t b = 0; b < B; ++b) {
-    const int64_t b_ahead = V <= 32768 ? smaller(b + 1, B - 1) : b;
     int64_t where = -1;
     float best2 = 0.0f;
     float greatest = -INFINITY;
     float total = 0.0f;
     for (int64_t v_first = 0; v_first < V; v_first += 4096) {
       const int64_t v_end = smaller(v_first + 4096, V);
+      const bool from_memory = B * V * 2 >= kBeyondCaches;
       float greatest_now = greatest;
       Best<float, int32_t, kLanes32, true> best2_lanes;
       Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
@@ -1116,7 +1121,7 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
       greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-        prefetch(&score[b_ahead * V + v]);
+        if (from_memory) prefetch_soon(2 * (v_end - v_first), &score[b * V + v]);
         total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto one, auto other) { return one + other; });

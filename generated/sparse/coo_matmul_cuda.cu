@@ -179,6 +179,12 @@ __global__ void __launch_bounds__(512)
           continue;
         }
 
+        for (Index m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
+          if (s == 0 ||
+              int64_t(table_at(row, s, S)) * 64 != int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
+            z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n] = 0.0f;
+          }
+        }
         for (Index m = 0; m < 64; ++m) {
           total[m * 128 + n - j * 128] = 0.0f;
         }
@@ -186,12 +192,6 @@ __global__ void __launch_bounds__(512)
           for (Index k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)); ++k) {
             total[m * 128 + n - j * 128] +=
                 a[(s * 64 + m) * 64 + k] * x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n];
-          }
-        }
-        for (Index m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
-          if (s == 0 ||
-              int64_t(table_at(row, s, S)) * 64 != int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
-            z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n] = 0.0f;
           }
         }
         for (Index m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {

@@ -478,6 +478,14 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
         for (int64_t n_first = j * 128; n_first < smaller(j * 128 + 128, N); n_first += 2048) {
           const int64_t n_end = smaller(n_first + 2048, smaller(j * 128 + 128, N));
           for (int64_t s = 0; s < S; ++s) {
+            for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
+              for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
+                if (s == 0 || int64_t(table_at(row, s, S)) * 64 !=
+                                  int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
+                  store(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], active, 0.0f);
+                }
+              });
+            }
             for (int64_t m = 0; m < 64; ++m) {
               for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
                 store(&total[m * 2048 + n - n_first], active, 0.0f);
@@ -510,14 +518,6 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                 });
               }
             }
-            for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
-              for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
-                if (s == 0 || int64_t(table_at(row, s, S)) * 64 !=
-                                  int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
-                  store(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], active, 0.0f);
-                }
-              });
-            }
             const bool from_memory2 = M * N * 4 >= kBeyondCaches;
             for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
               for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
@@ -543,6 +543,13 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
       for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
         for (int64_t n = j * 128; n < smaller(j * 128 + 128, N); ++n) {
           for (int64_t s = 0; s < S; ++s) {
+            for_lanes<kLanes32>(
+                0, smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)), [=](int64_t m, auto active) {
+                  if (s == 0 || int64_t(table_at(row, s, S)) * 64 !=
+                                    int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
+                    store_every(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], N, active, 0.0f);
+                  }
+                });
             for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) { store(&total2[m], active, 0.0f); });
             for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) {
               for (int64_t k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)); ++k) {
@@ -551,13 +558,6 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                                                      x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n]);
               }
             });
-            for_lanes<kLanes32>(
-                0, smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)), [=](int64_t m, auto active) {
-                  if (s == 0 || int64_t(table_at(row, s, S)) * 64 !=
-                                    int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
-                    store_every(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], N, active, 0.0f);
-                  }
-                });
             for_lanes<kLanes32>(
                 0, smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)), [=](int64_t m, auto active) {
                   store_every(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], N, active,

@@ -66,7 +66,7 @@ private:
   std::string work(const Phase &phase) const {
     switch (phase.kind) {
     case Phase::Kind::serial:
-      return cuda_ ? "one block does it" : "one thread does it";
+      return cuda_ ? "one block does it" : sets_numbers(plan_, phase) ? "numbers for the others" : "one thread does it";
     case Phase::Kind::chunked:
       return "chunks of " + kernel_.axes[phase.nodes.front().axis].name +
              ", whose bounds hang on sizes only, then combined in order";

@@ -48,6 +48,9 @@ public:
   void fetch_ahead(const PlanNode &rows);
   // Before a loop down columns, over that range.
   void fetch_rows(const PlanNode &rows, const Printer::Range &down);
+  // Before the statements of a block of a row: the second loop over it fetches what the first one of the next block
+  // will read.
+  void fetch_block(const PlanNode &block);
   // Before the statements of a part of columns, within the loop over another axis, if there is one.
   void fetch_parts(const PlanNode &part, AxisId outer);
   // Before a loop that may read many arrays, where the condition says that they come from memory.
@@ -151,8 +154,9 @@ private:
   void combine(const Accumulator &accumulator);
   std::string combined(Monoid monoid, Type type, const std::string &total, const std::string &value);
   std::vector<Accumulator> accumulators(const PlanNode &loop);
-  void fetch_soon(const PlanNode &loop, AxisId row,
+  void fetch_soon(const PlanNode &loop, const PlanNode &reader, AxisId row,
                   const std::function<std::string(const Expr &, const std::string &)> &call);
+  std::vector<const PlanNode *> loops_of_block(const PlanNode &block) const;
   std::vector<const Expr *> row_reads(const PlanNode &loop, AxisId row);
   int64_t fields_of_record(const Expr &read, AxisId lane, AxisId other) const;
   void for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit);

@@ -48,13 +48,16 @@ std::vector<const Expr *> LanePrinter::row_reads(const PlanNode &loop, AxisId ro
   return out;
 }
 
-void LanePrinter::fetch_soon(const PlanNode &loop, AxisId row,
+// `loop` asks for what `reader` reads.
+void LanePrinter::fetch_soon(const PlanNode &loop, const PlanNode &reader, AxisId row,
                              const std::function<std::string(const Expr &, const std::string &)> &call) {
   std::map<std::string, std::string> elements; // and what asks for those further on
   std::set<VarId> arrays;
-  for (const Expr *read : row_reads(loop, row)) {
-    const std::string element = printer_.element(read->ref, read->coords, {});
-    elements.emplace(element, call(*read, element));
+  for (const Expr *read : row_reads(reader, row)) {
+    const std::string element = printer_.element(read->ref, read->coords, {}), asks = call(*read, element);
+    if (asks.empty())
+      continue;
+    elements.emplace(element, asks);
     arrays.insert(read->ref);
   }
   if (elements.empty() || elements.size() > kFewArrays)
@@ -91,7 +94,7 @@ void LanePrinter::fetch_rows(const PlanNode &rows, const Printer::Range &down) {
     return from == "0" ? to : to + " - " + from;
   };
   const std::string left = rows.reversed ? distance(down.begin, row) + " + 1" : distance(row, down.end);
-  fetch_soon(*columns, rows.axis, [&](const Expr &read, const std::string &element) {
+  fetch_soon(*columns, *columns, rows.axis, [&](const Expr &read, const std::string &element) {
     const std::string stride = printer_.size_text(analysis_.step_of(read.ref, read.coords, rows.axis).stride);
     return helper("prefetch_row") + "(&" + element + ", " + left + ", " + distance(down.begin, down.end) + ", " +
            (rows.reversed ? "-" : "") + stride + ", " + distance(part.begin, part.end) + ")";
@@ -131,11 +134,33 @@ void LanePrinter::fetch_parts(const PlanNode &part, AxisId outer) {
     walked_.insert(walk.rows);
   const Printer::Range own = printer_.range(*second->columns);
   const std::string all = printer_.size_text(kernel_.axes[part.axis].size);
-  fetch_soon(*second->columns, second->rows->axis, [&](const Expr &read, const std::string &element) {
+  fetch_soon(*second->columns, *second->columns, second->rows->axis, [&](const Expr &read, const std::string &element) {
     const LaneStep step = outer == kNone ? LaneStep{} : analysis_.step_of(read.ref, read.coords, outer);
     const std::string behind = step.kind == LaneStep::Kind::stride ? printer_.size_text(step.stride) : "0";
     return helper("prefetch_part") + "(&" + element + ", " + own.begin + ", " + own.end + ", " + all + ", " + behind +
            ")";
+  });
+}
+
+std::vector<const PlanNode *> LanePrinter::loops_of_block(const PlanNode &block) const {
+  std::vector<const PlanNode *> out;
+  for (const PlanNode &node : block.body)
+    if (block.parts > 0 && node.axis == block.axis && takes(node))
+      out.push_back(&node);
+  return out;
+}
+
+void LanePrinter::fetch_block(const PlanNode &block) {
+  const std::vector<const PlanNode *> loops = loops_of_block(block);
+  if (lane_ != kNone || loops.size() < 2)
+    return;
+  const Printer::Range part = printer_.range(*loops[1]);
+  fetch_soon(*loops[1], *loops[0], kNone, [&](const Expr &read, const std::string &element) -> std::string {
+    const Var &var = kernel_.vars[read.ref];
+    if (var.axes == AxisSet::of(block.axis)) // the same for each row, and at hand
+      return "";
+    return helper("prefetch_soon") + "(" + std::to_string(bytes_of(var.type)) + " * (" + part.end + " - " + part.begin +
+           "), &" + element + ")";
   });
 }
 
@@ -144,6 +169,8 @@ void LanePrinter::fetch_ahead(const PlanNode &rows) {
   // Of rows that are computed in two ways, by their length, the short ones.
   const bool by_length = rows.body.size() == 1 && rows.body[0].kind == PlanNode::Kind::branch;
   for (const PlanNode &node : by_length ? rows.body[0].body : rows.body) {
+    if (loops_of_block(node).size() > 1) // these ask for the next block
+      return;
     for (const PlanNode &inner : node.body)
       if (node.parts > 0 && takes(inner))
         loops.push_back(&inner);
@@ -151,12 +178,12 @@ void LanePrinter::fetch_ahead(const PlanNode &rows) {
       loops.push_back(&node);
   }
   if (loops.size() == 1 && !folds_over(*loops[0]).empty())
-    return fetch_soon(*loops[0], rows.axis, [&](const Expr &, const std::string &element) {
+    return fetch_soon(*loops[0], *loops[0], rows.axis, [&](const Expr &, const std::string &element) {
       return helper("prefetch_soon") + "(" + std::to_string(kSoon) + ", &" + element + ")";
     });
   const Printer::Range range = printer_.range(rows);
   if (loops.size() < 2 || loops[0]->axis != loops[1]->axis || kernel_.axes[rows.axis].ragged != kNone ||
-      kernel_.axes[loops[0]->axis].ragged != kNone || range.begin != "0")
+      kernel_.axes[loops[0]->axis].ragged != kNone)
     return;
   const Printer::Range first = printer_.range(*loops[0]), second = printer_.range(*loops[1]);
   if (first.begin != second.begin || first.end != second.end)

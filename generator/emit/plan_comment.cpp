@@ -55,7 +55,7 @@ std::string kept_words(const Plan &plan, const Phase &phase) {
 std::string plan_comment(const Plan &plan, const Facts &facts) {
   std::vector<std::string> sentences;
   for (size_t i = 0; i < plan.phases.size(); ++i)
-    if (plan.target == TargetKind::openmp || is_kernel(plan, i))
+    if (plan.target == TargetKind::openmp ? !sets_numbers(plan, plan.phases[i]) : is_kernel(plan, i))
       sentences.push_back(phase_sentence(plan, plan.phases[i]) + condition_words(plan, plan.phases[i]));
   std::string text;
   for (size_t i = 0; i < sentences.size(); ++i)

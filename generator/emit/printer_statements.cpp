@@ -501,6 +501,8 @@ void Printer::inside_loops(const std::vector<const PlanNode *> &loops, const std
 void Printer::loop(const PlanNode &n) {
   if (n.parts > 0) {
     open_part(n);
+    if (lanes != nullptr)
+      lanes->fetch_block(n);
     list(n.body);
     parts_.erase(n.axis);
     lines.add("}");
@@ -518,6 +520,8 @@ void Printer::loop(const PlanNode &n) {
     lines.add("for (" + index_type + " " + v + " = " +
               (index_type == "int64_t" || r.begin == "0" ? r.begin : index_type + "(" + r.begin + ")") + "; " + v +
               " < " + r.end + "; ++" + v + ") {");
+  if (lanes != nullptr && n.share != kNone)
+    lanes->fetch_ahead(n);
   inside_loops({&n}, [&] { list(n.body); });
   lines.add("}");
 }

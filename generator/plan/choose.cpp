@@ -8,6 +8,7 @@
 #include "plan/exprs.h"
 #include "plan/forward.h"
 #include "plan/hoist.h"
+#include "plan/join_rows.h"
 #include "plan/lower.h"
 #include "plan/map_columns.h"
 #include "plan/narrow.h"
@@ -215,7 +216,9 @@ Plan place(const Kernel &kernel, const Facts &facts, TargetKind target, Recomput
   int rounds = 0;
   do {
     prune(plan.kernel, program);
-    plan.phases = make_phases(plan.kernel, build_tree(plan.kernel, plan.axis_order, program), target);
+    const Numbers numbers = target == TargetKind::openmp ? Numbers::before : Numbers::inside;
+    plan.phases =
+        make_phases(plan.kernel, build_tree(plan.kernel, plan.axis_order, program, Fusion::greedy, numbers), target);
     place_variables(plan);
   } while (++rounds < kPlacementRounds && recompute_cheap_locals(plan, program, recomputing)); // makes new variables
   return plan;
@@ -239,6 +242,14 @@ bool starts_chunks(const Plan &plan, const PlanNode &node) {
   return node.kind == PlanNode::Kind::fold_init &&
          std::any_of(plan.phases.begin(), plan.phases.end(), [&](const Phase &p) {
            return std::find(p.partials.begin(), p.partials.end(), node.target) != p.partials.end();
+         });
+}
+
+bool sets_numbers(const Plan &plan, const Phase &phase) {
+  return phase.kind == Phase::Kind::serial &&
+         std::all_of(phase.nodes.begin(), phase.nodes.end(), [&](const PlanNode &n) {
+           return n.kind == PlanNode::Kind::assign && plan.kernel.vars[n.target].kind == Var::Kind::local &&
+                  accesses_of(plan.kernel, n).size() == 1;
          });
 }
 
@@ -269,6 +280,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     turn_columns(plan);
     fold_in_one_pass(plan);
     share_rows(plan);
+    join_rows(plan);
     end_folds(plan);
     narrow_locals(plan);
     hoist_heavy(plan);

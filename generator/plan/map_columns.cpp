@@ -42,7 +42,7 @@ bool lies_across(const Plan &plan, const PlanNode &loop) {
     const Storage::Kind kind = plan.storage[a.var].kind;
     const bool row = plan.kernel.vars[a.var].axes.contains(loop.axis);
     const LaneStep::Kind step = lanes.step_of(a.var, {}, loop.axis).kind;
-    fits = fits && kind != Storage::Kind::worker && (row || !a.write) &&
+    fits = fits && kind != Storage::Kind::worker && (row || !a.write || kind == Storage::Kind::scalar) &&
            (!row || kind != Storage::Kind::argument || step == LaneStep::Kind::neighbour);
   }
   return fits;

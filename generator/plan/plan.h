@@ -136,6 +136,8 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target);
 
 // CUDA. A statement that only sets an accumulator of a chunked phase, where its parts are combined.
 bool starts_chunks(const Plan &plan, const PlanNode &node);
+// OpenMP. Does it only set numbers that others use, made of constants, arguments and sizes?
+bool sets_numbers(const Plan &plan, const Phase &phase);
 // Does the phase become a kernel? What one worker does after chunks, the last block of their kernel does.
 bool is_kernel(const Plan &plan, size_t phase);
 

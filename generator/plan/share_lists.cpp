@@ -37,14 +37,37 @@ std::string free_share_name(const Kernel &kernel, const Axis &shared) {
   return name;
 }
 
+namespace {
+std::string words(const Kernel &kernel, ExprId condition) {
+  const Expr &e = kernel.expr(condition);
+  if (e.op == Op::both)
+    return words(kernel, e.args[0]) + " and " + words(kernel, e.args[1]);
+  const bool negated = e.op == Op::logical_not;
+  const Expr &first = kernel.expr((negated ? kernel.expr(e.args[0]) : e).args[0]);
+  if (first.op == Op::block)
+    return (negated ? "there is one of " : "there are several ") + kernel.axes[first.axis].name;
+  return print(kernel, condition);
+}
+} // namespace
+
 std::string condition_words(const Plan &plan, const Phase &phase) {
   if (phase.when == kNone)
     return "";
-  const Kernel &kernel = plan.kernel;
-  const ExprId first = kernel.expr(phase.when).args[0];
-  const bool counts = kernel.expr(first).op == Op::block;
-  return std::string(phase.unless ? ", unless " : ", where ") +
-         (counts ? "there are several " + kernel.axes[kernel.expr(first).axis].name : print(kernel, phase.when));
+  return std::string(phase.unless ? ", unless " : ", where ") + words(plan.kernel, phase.when);
+}
+
+namespace {
+ExprId count_of(Kernel &kernel, AxisId shares) {
+  Expr count;
+  count.op = Op::block; // by its name, where the size is a formula
+  count.type = Type::i64;
+  count.axis = shares;
+  return kernel.add(std::move(count));
+}
+} // namespace
+
+ExprId has_several(Kernel &kernel, AxisId shares) {
+  return make_op(kernel, Op::gt, Type::boolean, {count_of(kernel, shares), make_constant(kernel, Type::i64, 1, 0)});
 }
 
 bool ShareLists::has_room() const { return kernel_.axes.size() < kMostAxes; }
@@ -109,17 +132,9 @@ void ShareLists::add_axis(AxisId shared, Size size) {
   plan_.shares |= AxisSet::of(axis_);
 }
 
-ExprId ShareLists::count() {
-  Expr count;
-  count.op = Op::block; // by its name, where the size is a formula
-  count.type = Type::i64;
-  count.axis = axis_;
-  return kernel_.add(std::move(count));
-}
+ExprId ShareLists::count() { return count_of(kernel_, axis_); }
 
-ExprId ShareLists::has_several() {
-  return make_op(kernel_, Op::gt, Type::boolean, {count(), make_constant(kernel_, Type::i64, 1, 0)});
-}
+ExprId ShareLists::has_several() { return kgen::has_several(kernel_, axis_); }
 
 PlanNode ShareLists::in_chain(const PlanNode &root, std::vector<PlanNode> body, size_t depth) const {
   PlanNode loop = root;

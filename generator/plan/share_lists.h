@@ -20,6 +20,9 @@ std::string free_share_name(const Kernel &kernel, const Axis &shared);
 // Where the phase is not always gone through: ", where N <= 524288".
 std::string condition_words(const Plan &plan, const Phase &phase);
 
+// Has what this axis counts several shares? A question of sizes.
+ExprId has_several(Kernel &kernel, AxisId shares);
+
 class ShareLists {
 public:
   explicit ShareLists(Plan &plan) : plan_(plan), kernel_(plan.kernel) {}

@@ -15,8 +15,8 @@ namespace kgen {
 namespace {
 
 constexpr int64_t kEnough = 64;         // workers that have something to do
-constexpr int64_t kEnoughParts = 256;   // of columns, which go by in parts that are wider than a worker's columns
-constexpr int64_t kLeastRows = 1024;    // of a share, where each has neighbours
+constexpr int64_t kEnoughParts = 1024;  // of columns, which go by in parts that are wider than a worker's columns
+constexpr int64_t kLeastRows = 256;     // of a share, where each has neighbours
 constexpr int64_t kLeastRounds = 16384; // of a share, where a round is one element
 constexpr int64_t kColumns = 64;        // of neighbours, for a worker
 
@@ -39,7 +39,7 @@ public:
 
 private:
   // The fold is the first of the statements that does not just start one, leaves nothing but its totals, and reads an
-  // input's elements once. Behind it no other loop goes over them: it finds them in the cache.
+  // array's elements once. Behind it no other loop goes over them: it finds them in the cache.
   bool find_fold(const std::vector<PlanNode> &body) {
     while (fold_ < body.size() && body[fold_].kind == PlanNode::Kind::fold_init)
       ++fold_;
@@ -54,7 +54,8 @@ private:
     const std::vector<Access> accesses = accesses_of(kernel_, fold);
     bool fits = std::any_of(accesses.begin(), accesses.end(), [&](const Access &a) {
       const Var &var = kernel_.vars[a.var];
-      return var.kind == Var::Kind::input && var.axes.contains(all | AxisSet::of(fold.axis));
+      return (var.kind == Var::Kind::input || var.kind == Var::Kind::output) && !a.write &&
+             var.axes.contains(all | AxisSet::of(fold.axis));
     });
     for_each_node(fold, [&](const PlanNode &n) {
       if (folds_over(n, fold.axis)) {
@@ -92,8 +93,12 @@ private:
     const Size some = op(Size::Op::max, Size::integer(1), items);
     const Size for_all = columns ? op(Size::Op::cdiv, Size::integer(kEnoughParts), some)
                                  : op(Size::Op::divide, Size::integer(kEnough), some);
-    const Size for_length =
-        op(Size::Op::cdiv, kernel_.axes[folded].size, Size::integer(columns ? kLeastRows : kLeastRounds));
+    const Axis &rows = kernel_.axes[folded];
+    const Size length =
+        rows.ragged == kNone // else on average
+            ? rows.size
+            : op(Size::Op::divide, rows.size, op(Size::Op::max, Size::integer(1), kernel_.axes[rows.over].size));
+    const Size for_length = op(Size::Op::cdiv, length, Size::integer(columns ? kLeastRows : kLeastRounds));
     lists_.add_axis(folded, op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length)));
   }
 

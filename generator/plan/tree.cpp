@@ -19,14 +19,17 @@ namespace {
 
 class Builder {
 public:
-  Builder(Kernel &kernel, const std::vector<AxisId> &order, Fusion fusion)
-      : kernel_(kernel), order_(order), fusion_(fusion), limits_(kernel) {}
+  Builder(Kernel &kernel, const std::vector<AxisId> &order, Fusion fusion, Numbers numbers)
+      : kernel_(kernel), order_(order), fusion_(fusion), numbers_(numbers), limits_(kernel) {}
 
   std::vector<PlanNode> build(std::vector<PlanNode> program) {
     uses_.clear();
+    settings_.clear();
     for (const PlanNode &node : program)
-      for (const Access &a : accesses_of(kernel_, node))
+      for (const Access &a : accesses_of(kernel_, node)) {
         ++uses_[a.var];
+        settings_[a.var] += a.write;
+      }
     limits_.find(program);
     return level(items_of(std::move(program)), AxisSet());
   }
@@ -283,7 +286,7 @@ private:
 
   // A local that all lanes share, computed by plain statements: each iteration may compute it for itself.
   bool absorbable(const TreeItem &item) const {
-    bool plain = !item.jumps;
+    bool plain = !item.jumps && !(numbers_ == Numbers::before && is_number(item));
     for_each_node(item.node, [&](const PlanNode &n) {
       if (n.kind == PlanNode::Kind::fold_step || n.kind == PlanNode::Kind::fold_init ||
           n.kind == PlanNode::Kind::scan_step || n.kind == PlanNode::Kind::scan_init ||
@@ -293,6 +296,13 @@ private:
         plain = false;
     });
     return plain;
+  }
+
+  // Is it set once, and made of constants, arguments and sizes alone?
+  bool is_number(const TreeItem &item) const {
+    const PlanNode &n = item.node;
+    return n.kind == PlanNode::Kind::assign && n.indices.empty() && settings_.at(n.target) == 1 &&
+           item.accesses.size() == 1;
   }
 
   Group form_group(const std::vector<TreeItem> &items, AxisId axis, AxisSet open) const {
@@ -391,8 +401,25 @@ private:
       }
     }
     leave_to_readers(items, inside, members, after);
+    stay_behind(items, before, members, after);
     start_late(items, before, members, after);
     start_next_to(items, before);
+  }
+
+  // A fold that stood behind the loop and is read there, such as a maximum by its exponentials, does not move before
+  // it.
+  static void stay_behind(const std::vector<TreeItem> &items, std::vector<size_t> &before,
+                          const std::vector<size_t> &members, std::vector<size_t> &after) {
+    const auto moves = [&](size_t i) { return i > members.front() && !starts_fold(items[i].node); };
+    std::set<VarId> found;
+    for (size_t i : before)
+      if (moves(i) && items[i].node.kind == PlanNode::Kind::fold_step)
+        found.insert(items[i].node.target);
+    if (std::none_of(after.begin(), after.end(), [&](size_t i) { return reads_of(items[i], found); }))
+      return;
+    std::copy_if(before.begin(), before.end(), std::back_inserter(after), moves);
+    std::erase_if(before, moves);
+    std::sort(after.begin(), after.end());
   }
 
   // What starts a fold waits for its steps.
@@ -476,7 +503,8 @@ private:
   Kernel &kernel_;
   const std::vector<AxisId> &order_;
   const Fusion fusion_;
-  std::map<VarId, int> uses_;
+  const Numbers numbers_;
+  std::map<VarId, int> uses_, settings_; // of each variable
   Limits limits_;
 };
 
@@ -508,8 +536,8 @@ std::vector<AxisId> memory_order(const Kernel &kernel) {
 }
 
 std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program,
-                                 Fusion fusion) {
-  return Builder(kernel, order, fusion).build(std::move(program));
+                                 Fusion fusion, Numbers numbers) {
+  return Builder(kernel, order, fusion, numbers).build(std::move(program));
 }
 
 } // namespace kgen

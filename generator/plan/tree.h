@@ -9,10 +9,11 @@ namespace kgen {
 // Axes from outermost to innermost, by how arrays lie in memory.
 std::vector<AxisId> memory_order(const Kernel &kernel);
 
-enum class Fusion { greedy, none }; // none: each statement has loops of its own
+enum class Fusion { greedy, none };    // none: each statement has loops of its own
+enum class Numbers { inside, before }; // where what hangs on no element is computed: in each loop, or once before all
 
 // One node per phase, in order. Conditions that guard the end of a window are added to the kernel.
 std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program,
-                                 Fusion fusion = Fusion::greedy);
+                                 Fusion fusion = Fusion::greedy, Numbers numbers = Numbers::inside);
 
 } // namespace kgen

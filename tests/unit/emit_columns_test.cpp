@@ -171,4 +171,32 @@ z = x - mean(x, C);
 }
 
 } // namespace
+TEST_CASE("on a GPU a number with a name keeps neighbouring threads on neighbouring columns") {
+  const std::string text = cuda_text(R"(
+kernel = "named"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M, N]"
+body = 'real eps = 1e-5; y = x / (sum(abs(x), M) + eps);'
+)");
+  CHECK(has(text, "const Index n = item; const float eps = 1e-05f; float total = 0.0f;"));
+  CHECK(has(text, "total = total + column_fold(total_own,"));
+}
+
+TEST_CASE(
+    "rows and the folds of their columns are one loop over the rows of a share, whose results are kept there only") {
+  const std::string text = openmp_text(R"(
+kernel = "gradients"
+inputs.x = "f32[M, N]"
+inputs.dy = "f32[M, N]"
+outputs.dx = "f32[M, N]"
+outputs.scale = "f32[N]"
+body = 'real r = rsqrt(sum(x * x, N)); dx = dy * r; scale = sum(dy * x * r, M);'
+)");
+  CHECK(has(text, "if (!(N_shares > 1) && M_shares > 1) {"));
+  CHECK(has(text, "const float r_here = rsqrt(total);"));
+  CHECK(has(text, "store_around(&dx[m * N + n], active, dy_ * r_here, around_caches); "
+                  "store(&part2[n], active, load(&part2[n], active) + dy_ * load(&x[m * N + n], active) * r_here);"));
+  CHECK(text.find("r[m] =") > text.find("&& !(M_shares > 1)")); // where another phase reads it
+}
+
 } // namespace kgen

@@ -333,6 +333,33 @@ TEST_CASE("what all lanes of a loop share is read before it, but not what may be
   CHECK(!reads_before("\"f32[M]\"", "at(b, M = index(N))"));
 }
 
+TEST_CASE("numbers with a name stand before all loops, and turn no nest that they would not turn without one") {
+  const auto of = [](const std::string &body) {
+    return shape(plan_of("kernel = \"numbers\"\ninputs.x = \"f32[M, N]\"\nscalars.k = \"f32\"\n"
+                         "outputs.y = \"f32[M, N]\"\nbody = '" +
+                         body + "'\n"));
+  };
+  const std::string named = of("real eps = 1e-5; real two = 2 * k; y = two * x / (sum(abs(x), M) + eps);");
+  CHECK(named.find("phase 1: one worker\n  eps = 1e-05\n  two = 2.0 * k\n") != std::string::npos);
+  CHECK(named.find("for N: parallel, in parts of 512\n") != std::string::npos);
+  CHECK(of("real eps = 1e-5; if (k > 0) eps = k; y = x + eps;").find("one worker\n  eps") == std::string::npos);
+}
+
+TEST_CASE("folds of columns go with the rows that are at hand, but not before what they need, nor instead of it") {
+  const auto joins = [](const std::string &body) {
+    const std::string text = shape(plan_of("kernel = \"joined\"\ninputs.x = \"f32[M, N]\"\ninputs.dy = \"f32[M, N]\"\n"
+                                           "outputs.y = \"f32[M, N]\"\noutputs.s = \"f32[N]\"\nbody = '" +
+                                           body + "'\n"));
+    const size_t walk = text.find("      for M: reduction, a share\n        greatest = identity of max\n");
+    return walk != std::string::npos && text.find("part = sum with ", walk) < text.find("phase 2", walk);
+  };
+  CHECK(joins("y = softmax(x, N); s = sum(dy, M);"));
+  CHECK(joins("s = sum(dy, M); y = softmax(x, N);"));
+  CHECK(joins("y = softmax(x, N); s = sum(y * dy, M);"));
+  CHECK(!joins("s = sum(dy, M); y = softmax(x * s, N);"));
+  CHECK(!joins("y = softmax(x, N); s = sum(at(y, M = index(M) - 1) * dy, M);"));
+}
+
 TEST_CASE("what starts a fold stands before its steps, not in an earlier loop over the same axis") {
   const std::string text = shape(plan_of(R"(kernel = "two_folds"
 inputs.x = "f32[M, N]"
