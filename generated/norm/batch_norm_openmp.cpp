@@ -380,6 +380,14 @@ inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer.
    ...);
 }
 
+// Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end,
+                                                         int64_t columns, int64_t behind) {
+  if (end < columns || behind != 0)
+    prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
+}
+
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
 inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
@@ -505,7 +513,8 @@ void batch_norm_f32(float momentum, const float* x, const float* gamma, const fl
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-            if (from_memory) prefetch_soon(4 * (hw_end - hw_first), &x[(b * C + c) * (H * W) + hw]);
+            if (from_memory)
+              prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
             const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -563,7 +572,8 @@ void batch_norm_f64(double momentum, const double* x, const double* gamma, const
           const double mean = total_part / here;
           Sum<double, kLanes64> total2_lanes = 0.0;
           for_lanes<kLanes64>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-            if (from_memory) prefetch_soon(8 * (hw_end - hw_first), &x[(b * C + c) * (H * W) + hw]);
+            if (from_memory)
+              prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
             const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
             total2_lanes += keep(active, d * d, 0.0);
           });
@@ -621,7 +631,8 @@ void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, cons
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-            if (from_memory) prefetch_soon(2 * (hw_end - hw_first), &x[(b * C + c) * (H * W) + hw]);
+            if (from_memory)
+              prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
             const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });

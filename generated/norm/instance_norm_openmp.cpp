@@ -420,6 +420,14 @@ inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer.
    ...);
 }
 
+// Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end,
+                                                         int64_t columns, int64_t behind) {
+  if (end < columns || behind != 0)
+    prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
+}
+
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
 inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
@@ -572,7 +580,7 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
             const float mean = total_part / here;
             Sum<float, kLanes32> total2_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-              if (from_memory) prefetch_soon(4 * (hw_end - hw_first), &x[(b * C + c) * (H * W) + hw]);
+              if (from_memory) prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
               const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });
@@ -619,7 +627,8 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
             const float mean = total_part / here;
             Sum<float, kLanes32> total2_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
-              if (from_memory) prefetch_soon(4 * (hw_end2 - hw_first), &x[(b * C + c) * (H * W) + hw]);
+              if (from_memory)
+                prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end2, hw_end, H * W + hw_begin);
               const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });
@@ -737,7 +746,7 @@ void instance_norm_f64(const double* x, const double* gamma, const double* beta,
             const double mean = total_part / here;
             Sum<double, kLanes64> total2_lanes = 0.0;
             for_lanes<kLanes64>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-              if (from_memory) prefetch_soon(8 * (hw_end - hw_first), &x[(b * C + c) * (H * W) + hw]);
+              if (from_memory) prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
               const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
               total2_lanes += keep(active, d * d, 0.0);
             });
@@ -784,7 +793,8 @@ void instance_norm_f64(const double* x, const double* gamma, const double* beta,
             const double mean = total_part / here;
             Sum<double, kLanes64> total2_lanes = 0.0;
             for_lanes<kLanes64>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
-              if (from_memory) prefetch_soon(8 * (hw_end2 - hw_first), &x[(b * C + c) * (H * W) + hw]);
+              if (from_memory)
+                prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end2, hw_end, H * W + hw_begin);
               const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
               total2_lanes += keep(active, d * d, 0.0);
             });
@@ -902,7 +912,7 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
             const float mean = total_part / here;
             Sum<float, kLanes32> total2_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-              if (from_memory) prefetch_soon(2 * (hw_end - hw_first), &x[(b * C + c) * (H * W) + hw]);
+              if (from_memory) prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
               const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });
@@ -949,7 +959,8 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
             const float mean = total_part / here;
             Sum<float, kLanes32> total2_lanes = 0.0f;
             for_lanes<kLanes32>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
-              if (from_memory) prefetch_soon(2 * (hw_end2 - hw_first), &x[(b * C + c) * (H * W) + hw]);
+              if (from_memory)
+                prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end2, hw_end, H * W + hw_begin);
               const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
               total2_lanes += keep(active, d * d, 0.0f);
             });

@@ -464,6 +464,14 @@ inline __attribute__((always_inline)) void prefetch_row(const T* here, int64_t l
   prefetch_soon(on * int64_t(sizeof(T)), here);
 }
 
+// Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end,
+                                                         int64_t columns, int64_t behind) {
+  if (end < columns || behind != 0)
+    prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
+}
+
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
 inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
@@ -711,8 +719,8 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
               const float mean = total_here_part / here;
               Sum<float, kLanes32> total2_lanes = 0.0f;
               for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-                if (from_memory) prefetch_soon(4 * (n_end - n_first), &dy[m * N + n]);
-                if (from_memory) prefetch_soon(4 * (n_end - n_first), &x[m * N + n]);
+                if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
+                if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
                 const auto d = load(&x[m * N + n], active) - mean;
                 total2_lanes += keep(active, d * d, 0.0f);
               });
@@ -787,8 +795,8 @@ void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy
           const float mean = total_here_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(4 * (n_end - n_first), &dy[m * N + n]);
-            if (from_memory) prefetch_soon(4 * (n_end - n_first), &x[m * N + n]);
+            if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
+            if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
             const auto d = load(&x[m * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -1010,8 +1018,8 @@ void layer_norm_backward_f64(const double* x, const double* gamma, const double*
               const double mean = total_here_part / here;
               Sum<double, kLanes64> total2_lanes = 0.0;
               for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-                if (from_memory) prefetch_soon(8 * (n_end - n_first), &dy[m * N + n]);
-                if (from_memory) prefetch_soon(8 * (n_end - n_first), &x[m * N + n]);
+                if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
+                if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
                 const auto d = load(&x[m * N + n], active) - mean;
                 total2_lanes += keep(active, d * d, 0.0);
               });
@@ -1086,8 +1094,8 @@ void layer_norm_backward_f64(const double* x, const double* gamma, const double*
           const double mean = total_here_part / here;
           Sum<double, kLanes64> total2_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(8 * (n_end - n_first), &dy[m * N + n]);
-            if (from_memory) prefetch_soon(8 * (n_end - n_first), &x[m * N + n]);
+            if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
+            if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
             const auto d = load(&x[m * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0);
           });
@@ -1307,8 +1315,8 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
               const float mean = total_here_part / here;
               Sum<float, kLanes32> total2_lanes = 0.0f;
               for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-                if (from_memory) prefetch_soon(2 * (n_end - n_first), &dy[m * N + n]);
-                if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m * N + n]);
+                if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
+                if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
                 const auto d = from_bf16(load(&x[m * N + n], active)) - mean;
                 total2_lanes += keep(active, d * d, 0.0f);
               });
@@ -1385,8 +1393,8 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
           const float mean = total_here_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2 * (n_end - n_first), &dy[m * N + n]);
-            if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m * N + n]);
+            if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
+            if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
             const auto d = from_bf16(load(&x[m * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -1610,8 +1618,8 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
               const float mean = total_here_part / here;
               Sum<float, kLanes32> total2_lanes = 0.0f;
               for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-                if (from_memory) prefetch_soon(2 * (n_end - n_first), &dy[m * N + n]);
-                if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m * N + n]);
+                if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
+                if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
                 const auto d = from_f16(load(&x[m * N + n], active)) - mean;
                 total2_lanes += keep(active, d * d, 0.0f);
               });
@@ -1688,8 +1696,8 @@ void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16
           const float mean = total_here_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2 * (n_end - n_first), &dy[m * N + n]);
-            if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m * N + n]);
+            if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
+            if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
             const auto d = from_f16(load(&x[m * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });

@@ -497,6 +497,14 @@ inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer.
    ...);
 }
 
+// Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end,
+                                                         int64_t columns, int64_t behind) {
+  if (end < columns || behind != 0)
+    prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
+}
+
 template <class T, class Active>
 inline void store_every(T* to, int64_t stride, Active active,
                         typename LanesOf<T, Active::kLanes>::type value) {
@@ -799,7 +807,7 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(4 * (n_end - n_first), &x[row * N + n]);
+            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
             const auto d = load(&x[row * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -842,7 +850,7 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(4 * (n_end2 - n_first), &x[row * N + n]);
+            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
             const auto d = load(&x[row * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -977,7 +985,7 @@ void layer_norm_f64(const double* x, const double* gamma, const double* beta, do
           const double mean = total_part / here;
           Sum<double, kLanes64> total2_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(8 * (n_end - n_first), &x[row * N + n]);
+            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
             const auto d = load(&x[row * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0);
           });
@@ -1020,7 +1028,7 @@ void layer_norm_f64(const double* x, const double* gamma, const double* beta, do
           const double mean = total_part / here;
           Sum<double, kLanes64> total2_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(8 * (n_end2 - n_first), &x[row * N + n]);
+            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
             const auto d = load(&x[row * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0);
           });
@@ -1155,7 +1163,7 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[row * N + n]);
+            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
             const auto d = from_bf16(load(&x[row * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -1198,7 +1206,7 @@ void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[row * N + n]);
+            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
             const auto d = from_bf16(load(&x[row * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -1334,7 +1342,7 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[row * N + n]);
+            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
             const auto d = from_f16(load(&x[row * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -1377,7 +1385,7 @@ void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, ui
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[row * N + n]);
+            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
             const auto d = from_f16(load(&x[row * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });

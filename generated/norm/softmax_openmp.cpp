@@ -547,6 +547,14 @@ inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer.
    ...);
 }
 
+// Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end,
+                                                         int64_t columns, int64_t behind) {
+  if (end < columns || behind != 0)
+    prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
+}
+
 template <class T, class Active>
 inline void store_every(T* to, int64_t stride, Active active,
                         typename LanesOf<T, Active::kLanes>::type value) {
@@ -1046,7 +1054,7 @@ void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* worksp
           greatest = greatest_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(4 * (n_end2 - n_first), &x[row * N + n]);
+            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
             total_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1203,7 +1211,7 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
           greatest = greatest_now;
           Lanes<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(8 * (n_end2 - n_first), &x[row * N + n]);
+            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
             total_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest), 0.0);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1361,7 +1369,7 @@ void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char*
           greatest = greatest_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[row * N + n]);
+            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
             total_lanes += keep(active, exp(from_bf16(load(&x[row * N + n], active)) - greatest), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1520,7 +1528,7 @@ void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* 
           greatest = greatest_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[row * N + n]);
+            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
             total_lanes += keep(active, exp(from_f16(load(&x[row * N + n], active)) - greatest), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });

@@ -385,6 +385,14 @@ inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer.
    ...);
 }
 
+// Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end,
+                                                         int64_t columns, int64_t behind) {
+  if (end < columns || behind != 0)
+    prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
+}
+
 // Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
 template <class T, int N>
 inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
@@ -735,7 +743,7 @@ void cross_entropy_f32_f32(const float* score, const int32_t* target, float* los
         top = top_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-          if (from_memory) prefetch_soon(4 * (v_end - v_first), &score[b * V + v]);
+          if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
           total_lanes += keep(active, exp(load(&score[b * V + v], active) - top), 0.0f);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -796,7 +804,7 @@ void cross_entropy_f64_f64(const double* score, const int32_t* target, double* l
         top = top_now;
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-          if (from_memory) prefetch_soon(8 * (v_end - v_first), &score[b * V + v]);
+          if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
           total_lanes += keep(active, exp(load(&score[b * V + v], active) - top), 0.0);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -857,7 +865,7 @@ void cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target, float*
         top = top_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-          if (from_memory) prefetch_soon(2 * (v_end - v_first), &score[b * V + v]);
+          if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
           total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - top), 0.0f);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -919,7 +927,7 @@ void cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* 
         top = top_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-          if (from_memory) prefetch_soon(2 * (v_end - v_first), &score[b * V + v]);
+          if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
           total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - top), 0.0f);
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });

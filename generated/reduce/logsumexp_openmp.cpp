@@ -524,6 +524,14 @@ inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer.
    ...);
 }
 
+// Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end,
+                                                         int64_t columns, int64_t behind) {
+  if (end < columns || behind != 0)
+    prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
+}
+
 // Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
 template <class T, int N>
 inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
@@ -1023,7 +1031,7 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
           m = m_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(4 * (n_end2 - n_first), &x[m_ * N + n]);
+            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
             total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1065,7 +1073,7 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
         m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_soon(4 * (n_end - n_first), &x[m_ * N + n]);
+          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
           total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1140,7 +1148,7 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* works
           m = m_now;
           Lanes<double, kLanes64> total_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(8 * (n_end2 - n_first), &x[m_ * N + n]);
+            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
             total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1182,7 +1190,7 @@ void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* works
         m = m_now;
         Lanes<double, kLanes64> total_lanes = 0.0;
         for_lanes<kLanes64>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_soon(8 * (n_end - n_first), &x[m_ * N + n]);
+          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
           total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1258,7 +1266,7 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* 
           m = m_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[m_ * N + n]);
+            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
             total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - m), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1301,7 +1309,7 @@ void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* 
         m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m_ * N + n]);
+          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
           total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1377,7 +1385,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* w
           m = m_now;
           Lanes<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[m_ * N + n]);
+            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
             total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - m), 0.0f);
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
@@ -1419,7 +1427,7 @@ void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* w
         m = m_now;
         Lanes<float, kLanes32> total_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m_ * N + n]);
+          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
           total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - m), 0.0f);
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });

@@ -480,6 +480,14 @@ inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer.
    ...);
 }
 
+// Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end,
+                                                         int64_t columns, int64_t behind) {
+  if (end < columns || behind != 0)
+    prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
+}
+
 // One half of the lanes, from `kFirst` on.
 template <int kFirst, class T, int N, size_t... kLane>
 inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
@@ -660,7 +668,7 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(4 * (n_end2 - n_first), &x[m_ * N + n]);
+            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
             const auto d = load(&x[m_ * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -715,7 +723,7 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_soon(4 * (n_end - n_first), &x[m_ * N + n]);
+          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
           const auto d = load(&x[m_ * N + n], active) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
@@ -806,7 +814,7 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
           const double mean = total_part / here;
           Sum<double, kLanes64> total2_lanes = 0.0;
           for_lanes<kLanes64>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(8 * (n_end2 - n_first), &x[m_ * N + n]);
+            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
             const auto d = load(&x[m_ * N + n], active) - mean;
             total2_lanes += keep(active, d * d, 0.0);
           });
@@ -861,7 +869,7 @@ void mean_variance_f64_f64(const double* x, double* row_mean, double* row_varian
         const double mean = total_part / here;
         Sum<double, kLanes64> total2_lanes = 0.0;
         for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_soon(8 * (n_end - n_first), &x[m_ * N + n]);
+          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
           const auto d = load(&x[m_ * N + n], active) - mean;
           total2_lanes += keep(active, d * d, 0.0);
         });
@@ -952,7 +960,7 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[m_ * N + n]);
+            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
             const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -1007,7 +1015,7 @@ void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_varia
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m_ * N + n]);
+          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
           const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });
@@ -1098,7 +1106,7 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
           const float mean = total_part / here;
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2 * (n_end2 - n_first), &x[m_ * N + n]);
+            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
             const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, 0.0f);
           });
@@ -1153,7 +1161,7 @@ void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_varian
         const float mean = total_part / here;
         Sum<float, kLanes32> total2_lanes = 0.0f;
         for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_soon(2 * (n_end - n_first), &x[m_ * N + n]);
+          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
           const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;
           total2_lanes += keep(active, d * d, 0.0f);
         });

@@ -500,6 +500,14 @@ inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer.
    ...);
 }
 
+// Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end,
+                                                         int64_t columns, int64_t behind) {
+  if (end < columns || behind != 0)
+    prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
+}
+
 // Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
 template <class T, int N>
 inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
@@ -920,7 +928,7 @@ void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, 
       greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-        if (from_memory) prefetch_soon(4 * (v_end - v_first), &score[b * V + v]);
+        if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
         total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -987,7 +995,7 @@ void top1_f64(const double* score, int32_t* best, double* probability, int64_t B
       greatest = greatest_now;
       Lanes<double, kLanes64> total_lanes = 0.0;
       for_lanes<kLanes64>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-        if (from_memory) prefetch_soon(8 * (v_end - v_first), &score[b * V + v]);
+        if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
         total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0);
       });
       total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -1054,7 +1062,7 @@ void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t
       greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-        if (from_memory) prefetch_soon(2 * (v_end - v_first), &score[b * V + v]);
+        if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
         total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -1121,7 +1129,7 @@ void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t 
       greatest = greatest_now;
       Lanes<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-        if (from_memory) prefetch_soon(2 * (v_end - v_first), &score[b * V + v]);
+        if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
         total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - greatest), 0.0f);
       });
       total += across(total_lanes, [](auto one, auto other) { return one + other; });

@@ -10,7 +10,9 @@
 namespace kgen::analysis {
 namespace {
 
-constexpr int kMostSteps = 4096;
+// Statements run, looked through or forgotten: loops in a hundred others are not followed in full.
+constexpr int kMostSteps = 4096;           // while the rounds of loops are run one by one
+constexpr int kMostInAll = 8 * kMostSteps; // with the loops of which one round stands for all
 constexpr int64_t kMostSlices = 1024;
 
 class Slices {
@@ -81,6 +83,7 @@ private:
     bool jumps = stmt.value == kNone;
     for (const auto *list : {&stmt.body, &stmt.step})
       visit_statements(*list, [&](const Stmt &s, const auto &) {
+        ++steps_;
         jumps = jumps || s.kind == Stmt::Kind::leave || s.kind == Stmt::Kind::next;
       });
     const auto before = written_;
@@ -96,13 +99,17 @@ private:
     }
     written_ = before; // it may end before any of this
     forget(stmt);
-    if (const std::optional<Counter> counter = jumps ? std::nullopt : counter_of(stmt, entry))
+    const bool gives_up = jumps || steps_ > kMostInAll;
+    if (const std::optional<Counter> counter = gives_up ? std::nullopt : counter_of(stmt, entry))
       count(stmt, *counter);
   }
 
   void forget(const Stmt &stmt) {
     for (const auto *list : {&stmt.body, &stmt.otherwise, &stmt.step})
-      visit_statements(*list, [&](const Stmt &s, const auto &) { forget(s.target); });
+      visit_statements(*list, [&](const Stmt &s, const auto &) {
+        ++steps_;
+        forget(s.target);
+      });
   }
 
   void forget(VarId var) {

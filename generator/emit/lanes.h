@@ -50,9 +50,9 @@ public:
   void fetch_rows(const PlanNode &rows, const Printer::Range &down);
   // Before the statements of a block of a row: the second loop over it fetches what the first one of the next block
   // will read.
-  void fetch_block(const PlanNode &block);
+  void fetch_block(const PlanNode &block, const Printer::Range &whole);
   // Before the statements of a part of columns, within the loop over another axis, if there is one.
-  void fetch_parts(const PlanNode &part, AxisId outer);
+  void fetch_parts(const PlanNode &part, const Printer::Range &whole, AxisId outer);
   // Before a loop that may read many arrays, where the condition says that they come from memory.
   void fetch_streams(const PlanNode &loop, const std::string &far);
   // Stores of these outputs go around the caches where `flag` says so; empty: none.
@@ -156,6 +156,8 @@ private:
   std::vector<Accumulator> accumulators(const PlanNode &loop);
   void fetch_soon(const PlanNode &loop, const PlanNode &reader, AxisId row,
                   const std::function<std::string(const Expr &, const std::string &)> &call);
+  std::string next_part(const Expr &read, const std::string &element, const Printer::Range &part,
+                        const Printer::Range &whole, AxisId outer);
   std::vector<const PlanNode *> loops_of_block(const PlanNode &block) const;
   std::vector<const Expr *> row_reads(const PlanNode &loop, AxisId row);
   int64_t fields_of_record(const Expr &read, AxisId lane, AxisId other) const;

@@ -101,9 +101,20 @@ void LanePrinter::fetch_rows(const PlanNode &rows, const Printer::Range &down) {
   });
 }
 
+// Behind the last block of a row comes the first one of the next row.
+std::string LanePrinter::next_part(const Expr &read, const std::string &element, const Printer::Range &part,
+                                   const Printer::Range &whole, AxisId outer) {
+  const LaneStep step = outer == kNone ? LaneStep{} : analysis_.step_of(read.ref, read.coords, outer);
+  std::string behind = step.kind == LaneStep::Kind::stride ? printer_.size_text(step.stride) : "0";
+  if (behind != "0" && whole.begin != "0")
+    behind += " + " + whole.begin;
+  return helper("prefetch_part") + "(&" + element + ", " + part.begin + ", " + part.end + ", " + whole.end + ", " +
+         behind + ")";
+}
+
 // What several loops of a part go over is in the cache for all but the first of them: the second one asks for the next
 // part's. `outer`: the loop around the parts, if there is one.
-void LanePrinter::fetch_parts(const PlanNode &part, AxisId outer) {
+void LanePrinter::fetch_parts(const PlanNode &part, const Printer::Range &whole, AxisId outer) {
   struct Walk {
     const PlanNode *rows, *columns;
     std::set<VarId> arrays;
@@ -133,13 +144,8 @@ void LanePrinter::fetch_parts(const PlanNode &part, AxisId outer) {
   for (const Walk &walk : walks)
     walked_.insert(walk.rows);
   const Printer::Range own = printer_.range(*second->columns);
-  const std::string all = printer_.size_text(kernel_.axes[part.axis].size);
-  fetch_soon(*second->columns, *second->columns, second->rows->axis, [&](const Expr &read, const std::string &element) {
-    const LaneStep step = outer == kNone ? LaneStep{} : analysis_.step_of(read.ref, read.coords, outer);
-    const std::string behind = step.kind == LaneStep::Kind::stride ? printer_.size_text(step.stride) : "0";
-    return helper("prefetch_part") + "(&" + element + ", " + own.begin + ", " + own.end + ", " + all + ", " + behind +
-           ")";
-  });
+  fetch_soon(*second->columns, *second->columns, second->rows->axis,
+             [&](const Expr &read, const std::string &element) { return next_part(read, element, own, whole, outer); });
 }
 
 std::vector<const PlanNode *> LanePrinter::loops_of_block(const PlanNode &block) const {
@@ -150,17 +156,15 @@ std::vector<const PlanNode *> LanePrinter::loops_of_block(const PlanNode &block)
   return out;
 }
 
-void LanePrinter::fetch_block(const PlanNode &block) {
+void LanePrinter::fetch_block(const PlanNode &block, const Printer::Range &whole) {
   const std::vector<const PlanNode *> loops = loops_of_block(block);
   if (lane_ != kNone || loops.size() < 2)
     return;
   const Printer::Range part = printer_.range(*loops[1]);
   fetch_soon(*loops[1], *loops[0], kNone, [&](const Expr &read, const std::string &element) -> std::string {
-    const Var &var = kernel_.vars[read.ref];
-    if (var.axes == AxisSet::of(block.axis)) // the same for each row, and at hand
+    if (kernel_.vars[read.ref].axes == AxisSet::of(block.axis)) // the same for each row, and at hand
       return "";
-    return helper("prefetch_soon") + "(" + std::to_string(bytes_of(var.type)) + " * (" + part.end + " - " + part.begin +
-           "), &" + element + ")";
+    return next_part(read, element, part, whole, printer_.innermost_axis());
   });
 }
 

@@ -206,11 +206,13 @@ private:
       worker_pointers(phase);
     else
       begin_threads(phase, clauses, serial, around);
+    Printer::Range whole; // of a loop over parts
     for (const PlanNode *n : chain) {
       if (n->parts > 0)
-        printer_.open_part(*n, share);
+        whole = printer_.open_part(*n, share);
       else if (n == crossing)
-        printer_.set_part(n->axis, printer_.open_parts(*n, std::to_string(tiles ? kWideTile : kTile)));
+        printer_.set_part(
+            n->axis, printer_.open_parts(*n, printer_.declared_range(*n), std::to_string(tiles ? kWideTile : kTile)));
       else if (n != &last || !takes_lanes(last))
         open(*n);
     }
@@ -232,7 +234,7 @@ private:
     } else {
       const bool far = phase.when != kNone && plan_.shares.contains(chain.front()->axis); // the next row is too long
       if (printer_.lanes != nullptr && last.parts > 0)
-        printer_.lanes->fetch_parts(last, chain.size() > 1 ? chain[chain.size() - 2]->axis : kNone);
+        printer_.lanes->fetch_parts(last, whole, chain.size() > 1 ? chain[chain.size() - 2]->axis : kNone);
       else if (printer_.lanes != nullptr && last.kind == PlanNode::Kind::loop && !far)
         printer_.lanes->fetch_ahead(last);
       printer_.inside_loops(chain, [&] { printer_.list(last.body); });
@@ -246,10 +248,10 @@ private:
 
   Printer::Range open_parts(const PlanNode &loop, const LanePrinter::Part &part) {
     if (part.first.empty())
-      return printer_.open_parts(loop, part.text);
+      return printer_.open_parts(loop, printer_.declared_range(loop), part.text);
     const std::string v = printer_.axis_name(loop.axis), begin = names_.claim(v, "_begin"),
                       end = names_.claim(v, "_end");
-    const Printer::Range range = printer_.open_parts(loop, part.text, part.first);
+    const Printer::Range range = printer_.open_parts(loop, printer_.declared_range(loop), part.text, part.first);
     printer_.lines.add("const int64_t " + begin + " = " + spelling().helper("larger") + "(" + range.begin + ", 0), " +
                        end + " = " + range.end + ";");
     return {begin, end};

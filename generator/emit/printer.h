@@ -50,6 +50,8 @@ public:
   // Prints what stands inside nested loops. On the CPU, where a row of a ragged axis begins and how long it is get
   // names.
   void inside_loops(const std::vector<const PlanNode *> &loops, const std::function<void()> &print);
+  // That of the innermost loop around what is printed; none where that is one of the grid.
+  AxisId innermost_axis() const;
   // What is printed meanwhile, instead of printing it.
   std::string captured(const std::function<void()> &print);
   // Declarations that must stand before this node of the list.
@@ -67,9 +69,9 @@ public:
   // Is this the dimension of rows of different lengths, packed one after the other?
   bool is_packed_row(const Var &var, size_t dim) const;
   // Opens a loop over parts of the loop's range; returns the part at hand.
-  Range open_parts(const PlanNode &loop, const std::string &length, const std::string &from = "");
+  Range open_parts(const PlanNode &loop, const Range &whole, const std::string &length, const std::string &from = "");
   // The same for the loops over the axis inside; as long as the plan says, or as `length` does.
-  void open_part(const PlanNode &loop, std::string length = "");
+  Range open_part(const PlanNode &loop, std::string length = ""); // gives the whole range
   // How many positions are in a part, for which memory is wanted or where nothing else limits it.
   std::string part_length(int64_t most, const std::optional<Size> &kept);
   // Where a row of a ragged axis begins, and how long it is.
@@ -134,6 +136,7 @@ private:
   friend class LanePrinter;
   Names &names_;
   std::map<AxisId, Range> parts_;
+  std::vector<const PlanNode *> open_; // the loops around what is printed
   Code read(const Expr &e, ExprId id);
   Code table(const Expr &e);
   Code table_entry(const Table &table, const std::vector<Code> &at, bool safe);

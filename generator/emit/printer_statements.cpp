@@ -442,21 +442,22 @@ std::string Printer::part_length(int64_t most, const std::optional<Size> &kept) 
   return kept ? spelling.helper("columns_of") + "(" + size_text(*kept) + ", " + text + ")" : text;
 }
 
-void Printer::open_part(const PlanNode &n, std::string length) {
+Printer::Range Printer::open_part(const PlanNode &n, std::string length) {
   if (length.empty() && n.kept) {
     length = names_.claim(axis_names_[n.axis], "_part");
     lines.add("const int64_t " + length + " = " + part_length(n.parts, n.kept) + ";");
   } else if (length.empty()) {
     length = std::to_string(n.parts);
   }
-  Range part = open_parts(n, length);
+  const Range whole = declared_range(n), part = open_parts(n, whole, length);
   const std::string end = names_.claim(axis_names_[n.axis], "_end");
   lines.add("const int64_t " + end + " = " + part.end + ";");
   set_part(n.axis, {part.begin, end, length});
+  return whole;
 }
 
-Printer::Range Printer::open_parts(const PlanNode &n, const std::string &part, const std::string &from) {
-  const Range r = declared_range(n);
+Printer::Range Printer::open_parts(const PlanNode &n, const Range &r, const std::string &part,
+                                   const std::string &from) {
   const std::string first = names_.claim(axis_names_[n.axis], "_first");
   lines.add("for (int64_t " + first + " = " + (from.empty() ? r.begin : from) + "; " + first + " < " + r.end + "; " +
             first + " += " + part + ") {");
@@ -489,7 +490,9 @@ void Printer::inside_loops(const std::vector<const PlanNode *> &loops, const std
     add(row_name(axis_names_[id], "_start"), row_start(id, axis_names_[axis.over]));
     add(row_name(axis_names_[id], "_count"), row_length(id, axis_names_[axis.over]).text);
   }
+  open_.insert(open_.end(), loops.begin(), loops.end());
   std::string text = captured(print);
+  open_.resize(open_.size() - loops.size());
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     named.erase(row->value);
     if (mentions_word(text, row->variable))
@@ -498,11 +501,15 @@ void Printer::inside_loops(const std::vector<const PlanNode *> &loops, const std
   lines.append(text);
 }
 
+AxisId Printer::innermost_axis() const {
+  return open_.empty() || open_.back()->kind != PlanNode::Kind::loop ? kNone : open_.back()->axis;
+}
+
 void Printer::loop(const PlanNode &n) {
   if (n.parts > 0) {
-    open_part(n);
+    const Range whole = open_part(n);
     if (lanes != nullptr)
-      lanes->fetch_block(n);
+      lanes->fetch_block(n, whole);
     list(n.body);
     parts_.erase(n.axis);
     lines.add("}");

@@ -158,11 +158,12 @@ public:
   }
 
 private:
-  std::string name_for(const Names::Claim &claim) const {
+  std::string name_for(const Names::Claim &claim) {
     const auto base = now_.find(claim.base);
     const std::string wish = joined(base == now_.end() ? claim.base : base->second, claim.suffix);
-    for (int n = 1;; ++n)
-      if (const std::string name = numbered(wish, n); is_free(name, blocks_.around(claim.name)))
+    const BlockId block = blocks_.around(claim.name);
+    for (int &n = tried_.try_emplace({wish, block}, 1).first->second;; ++n)
+      if (const std::string name = numbered(wish, n); is_free(name, block))
         return name;
   }
 
@@ -183,7 +184,8 @@ private:
   const Names &names_;
   Blocks blocks_;
   std::map<std::string, std::string> now_;
-  std::map<std::string, std::vector<BlockId>> taken_; // where each name is had
+  std::map<std::string, std::vector<BlockId>> taken_;    // where each name is had
+  std::map<std::pair<std::string, BlockId>, int> tried_; // from where on a wish may have a number in a block
 };
 
 } // namespace

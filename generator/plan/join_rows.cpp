@@ -122,15 +122,17 @@ private:
 
   AxisId shares() const { return plan_.phases[columns_.front()].nodes.front().axis; }
 
-  // Is what the folds read there when the row is, and may they stand where the rows do? Earlier ones bring the phase
-  // along that adds their shares up.
+  // Is what the folds read there when the row is, and may they stand where the rows do? Earlier ones must not see what
+  // the rows write, and bring the phase along that adds their shares up.
   bool may_join(size_t phase) const {
     std::vector<Access> moving = all_accesses(kernel_, plan_.phases[phase]);
     const std::vector<Access> rows = all_accesses(kernel_, plan_.phases[rows_]);
     for (const Access &a : moving)
-      for (const Access &b : rows)
-        if (conflict(a, b) && (a.write || !a.aligned.contains(row_) || !b.aligned.contains(row_)))
+      for (const Access &b : rows) {
+        const bool same_row = a.aligned.contains(row_) && b.aligned.contains(row_);
+        if (conflict(a, b) && (phase < rows_ || a.write || !same_row))
           return false;
+      }
     size_t first = rows_ + 1, last = phase; // what is between them
     if (phase < rows_) {
       const Phase &sums = plan_.phases[phase + 1];
@@ -176,6 +178,9 @@ private:
         block = last->block;
     }
     forward(row);
+    uses_.clear();
+    for (const Nodes *list : {&before, &before_block, &row, &after_block, &after})
+      count_uses(*list, uses_);
     for (Nodes *list : {&before, &before_block, &row, &after_block, &after})
       merge_neighbours(*list);
     PlanNode walk = last->walk, shares = last->shares;
@@ -277,14 +282,22 @@ private:
     });
   }
 
-  // Of locals that are set to the same value the first one serves.
+  void count_uses(const Nodes &list, std::map<VarId, int> &uses) const {
+    for (const PlanNode &node : list)
+      for (const Access &a : accesses_of(kernel_, node))
+        ++uses[a.var];
+  }
+
+  // Of locals of the loop that are set to the same value the first one serves.
   void compute_once(Nodes &list) {
-    std::map<VarId, int> settings;
+    std::map<VarId, int> settings, uses;
+    count_uses(list, uses);
     for (const PlanNode &root : list)
       for_each_node(root, [&](const PlanNode &n) { ++settings[n.target]; });
     const auto is_value = [&](const PlanNode &n) {
       bool value = n.kind == PlanNode::Kind::assign && n.coords.empty() && n.indices.empty() &&
-                   kernel_.vars[n.target].kind == Var::Kind::local && settings[n.target] == 1;
+                   kernel_.vars[n.target].kind == Var::Kind::local && settings[n.target] == 1 &&
+                   uses[n.target] == uses_[n.target];
       if (value)
         walk(kernel_, n.value, [&](ExprId at) {
           const Expr &e = kernel_.expr(at);
@@ -351,17 +364,16 @@ private:
   const size_t rows_;
   AxisId row_ = kNone;
   std::vector<size_t> columns_; // phases that fold them
+  std::map<VarId, int> uses_;   // in what is joined
 };
 
 } // namespace
 
 void join_rows(Plan &plan) {
   for (size_t i = 0; i < plan.phases.size(); ++i) {
-    Plan joined = plan;
-    if (!Join(joined, i).run())
+    if (!Join(plan, i).run())
       continue;
-    place_variables(joined);
-    plan = std::move(joined);
+    place_variables(plan);
     i = 0;
   }
 }

@@ -411,11 +411,20 @@ private:
   static void stay_behind(const std::vector<TreeItem> &items, std::vector<size_t> &before,
                           const std::vector<size_t> &members, std::vector<size_t> &after) {
     const auto moves = [&](size_t i) { return i > members.front() && !starts_fold(items[i].node); };
-    std::set<VarId> found;
-    for (size_t i : before)
-      if (moves(i) && items[i].node.kind == PlanNode::Kind::fold_step)
+    std::set<VarId> found, written;
+    for (size_t i : before) {
+      if (!moves(i))
+        continue;
+      if (items[i].node.kind == PlanNode::Kind::fold_step)
         found.insert(items[i].node.target);
-    if (std::none_of(after.begin(), after.end(), [&](size_t i) { return reads_of(items[i], found); }))
+      for (const Access &a : items[i].accesses)
+        if (a.write)
+          written.insert(a.memory);
+    }
+    const auto reads_any = [&](const std::vector<size_t> &list, const std::set<VarId> &memory) {
+      return std::any_of(list.begin(), list.end(), [&](size_t i) { return reads_of(items[i], memory); });
+    };
+    if (!reads_any(after, found) || reads_any(members, written))
       return;
     std::copy_if(before.begin(), before.end(), std::back_inserter(after), moves);
     std::erase_if(before, moves);

@@ -21,9 +21,9 @@ FAULTS = {
     "clamp": ("common/helpers.h", "minimum(maximum(v, low), high)", "minimum(maximum(v, low), T(high + 1))", "openmp",
               r"\bclamp\(", 29),
     "barrier": ("cuda/helpers.h", "slots[threadIdx.y * blockDim.x] = value;\n  __syncthreads();",
-                "slots[threadIdx.y * blockDim.x] = value;", "cuda_model", r"\w+\(.*, \w+", 183),
-    "alignment": ("cuda/helpers.h", "% 16 != 0) return false;", "% 16 != 0) return true;", "cuda_model", r"=", 30),
-    "tail": ("cuda/helpers.h", "i / kFields < left)", "i / kFields < left || kElements > 1)", "cuda_model", r"=", 30),
+                "slots[threadIdx.y * blockDim.x] = value;", "cuda_model", r"\w+\(.*, \w+", 224),
+    "alignment": ("cuda/helpers.h", "% 16 != 0) return false;", "% 16 != 0) return true;", "cuda_model", r"=", 46),
+    "tail": ("cuda/helpers.h", "i / kFields < left)", "i / kFields < left || kElements > 1)", "cuda_model", r"=", 200),
 }
 
 
