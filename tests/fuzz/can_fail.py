@@ -15,13 +15,13 @@ TEMPLATES = HERE.parent.parent / "templates"
 MOST_LINES = 12  # of a spec that was cut down
 
 # The fault: file, text, what takes its place; the runner that shows it; what the small spec must still hold; and the
-# spec of the seed that has such code, where not the first ones.
+# specs of the seed that have such code, where not the first ones.
 FAULTS = {
     "nothing": ("common/helpers.h", "", "", "openmp", None),
     "clamp": ("common/helpers.h", "minimum(maximum(v, low), high)", "minimum(maximum(v, low), T(high + 1))", "openmp",
               r"\bclamp\(", 29),
     "barrier": ("cuda/helpers.h", "slots[threadIdx.y * blockDim.x] = value;\n  __syncthreads();",
-                "slots[threadIdx.y * blockDim.x] = value;", "cuda_model", r"\w+\(.*, \w+", 224),
+                "slots[threadIdx.y * blockDim.x] = value;", "cuda_model", r"\w+\(.*, \w+", 366, 383),
     "alignment": ("cuda/helpers.h", "% 16 != 0) return false;", "% 16 != 0) return true;", "cuda_model", r"=", 46),
     "tail": ("cuda/helpers.h", "i / kFields < left)", "i / kFields < left || kElements > 1)", "cuda_model", r"=", 200),
 }
