@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
+#include <malloc.h>
 #include <optional>
 #include <set>
 #include <sys/mman.h>
@@ -453,6 +454,8 @@ std::unique_ptr<NativeKernel> NativeKernel::build(const Compiled &compiled, cons
     return nullptr;
   }
   const fs::path folder = pattern;
+  ::setenv("OMP_WAIT_POLICY", "passive",
+           0); // what runs is short: threads that wait for work would take most of the time
   const fs::path library_path = cached_library(compiled, options).value_or(folder / "kernel.so");
   std::unique_ptr<NativeKernel> out;
   reason = fs::exists(library_path) ? "" : compile_library(compiled, options, folder, library_path);
@@ -461,6 +464,7 @@ std::unique_ptr<NativeKernel> NativeKernel::build(const Compiled &compiled, cons
       out.reset(new NativeKernel);
       out->library_ = library;
       out->target_ = options.target;
+      ::malloc_trim(0); // each call runs in a child, which takes the longer the more memory there is
     } else {
       reason = std::string("the emitted code cannot be loaded: ") + ::dlerror();
     }
