@@ -454,8 +454,8 @@ std::unique_ptr<NativeKernel> NativeKernel::build(const Compiled &compiled, cons
     return nullptr;
   }
   const fs::path folder = pattern;
-  ::setenv("OMP_WAIT_POLICY", "passive",
-           0); // what runs is short: threads that wait for work would take most of the time
+  // What runs is short: threads that wait for work would take most of the time.
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
   const fs::path library_path = cached_library(compiled, options).value_or(folder / "kernel.so");
   std::unique_ptr<NativeKernel> out;
   reason = fs::exists(library_path) ? "" : compile_library(compiled, options, folder, library_path);
