@@ -30,20 +30,24 @@ public:
       }
   }
 
-  // What loops of the list read that does not differ between their rounds is read before them. `open`: the axes of the
-  // loops around it.
+  // What loops of the list read that does not differ between their rounds is read before them. `open`: the axes that
+  // have one position there.
   void before_loops(std::vector<PlanNode> &list, const std::set<const PlanNode *> &taken, AxisSet open) const {
     std::vector<PlanNode> out;
     for (PlanNode &node : list) {
       if (taken.count(&node) != 0 && node.parts == 0)
         for (const auto &[var, read] : shared(node, open))
           out.push_back(load(node, var, read));
-      const bool loop = node.kind == PlanNode::Kind::loop;
       for (std::vector<PlanNode> *inner : {&node.body, &node.otherwise, &node.step})
-        before_loops(*inner, taken, loop ? open | AxisSet::of(node.axis) : open);
+        before_loops(*inner, taken, open | position_of(node));
       out.push_back(std::move(node));
     }
     list = std::move(out);
+  }
+
+  // The axis that has one position in the loop's body; in a part of it there are many.
+  static AxisSet position_of(const PlanNode &node) {
+    return node.kind == PlanNode::Kind::loop && node.parts == 0 ? AxisSet::of(node.axis) : AxisSet();
   }
 
 private:
@@ -177,11 +181,10 @@ void load_once(Plan &plan) {
           repeats.loop(node);
       });
   for (Phase &phase : plan.phases) {
-    AxisSet open; // of the loops that workers share, which stay one in the other
+    AxisSet open; // in the loops that workers share, which stay one in the other
     std::vector<PlanNode> *list = &phase.nodes;
     for (int i = 0; i < (phase.kind == Phase::Kind::chunked ? 1 : phase.split); ++i) {
-      const PlanNode &loop = list->front();
-      open |= loop.kind == PlanNode::Kind::loop ? AxisSet::of(loop.axis) : AxisSet();
+      open |= Repeats::position_of(list->front());
       list = &list->front().body;
     }
     repeats.before_loops(*list, taken, open);
