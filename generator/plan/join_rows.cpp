@@ -178,7 +178,6 @@ private:
         block = last->block;
     }
     forward(row);
-    uses_.clear();
     for (const Nodes *list : {&before, &before_block, &row, &after_block, &after})
       count_uses(*list, uses_);
     for (Nodes *list : {&before, &before_block, &row, &after_block, &after})
