@@ -28,6 +28,7 @@ if [[ ! -e $build/build.ninja ]] || ! cached "CMAKE_HOME_DIRECTORY:INTERNAL=$roo
   configure || exit 1
 fi
 
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 # objects of one clone serve another
 echo "kgen: building in $build" >&2
 ninja -C "$build" -j "$(nproc)" "$target" >&2 || exit 1
 mv "$build/.stamp.new" "$build/.stamp"

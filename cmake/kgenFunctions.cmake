@@ -174,7 +174,15 @@ function(kgen_add_kernels name)
     endif()
   endforeach()
 
-  add_library(${name} ${arg_TYPE} ${sources} ${headers})
+  # What all kernels of a target share lies once in the root; sources that stand alone have it inside.
+  set(helpers "")
+  if(NOT arg_COMMITTED_DIR AND NOT "--standalone" IN_LIST arg_OPTIONS)
+    foreach(target IN LISTS arg_TARGETS)
+      list(APPEND helpers ${root}/kgen_${target}.h)
+    endforeach()
+  endif()
+
+  add_library(${name} ${arg_TYPE} ${sources} ${headers} ${helpers})
   if(arg_NAMESPACE)
     add_library(${arg_NAMESPACE}::${name} ALIAS ${name})
   else()
@@ -204,6 +212,12 @@ function(kgen_add_kernels name)
         list(JOIN arg_SPECS " " given)
         message(FATAL_ERROR "kgen_add_kernels(${name}): ${file} is missing. To make it: kgen ${given} -o ${folder}")
       endif()
+      file(STRINGS ${file} included REGEX "^#include \".*kgen_(openmp|cuda)\\.h\"")
+      string(REGEX REPLACE "^#include \"(.*)\"" "\\1" included "${included}")
+      if(included AND NOT EXISTS ${folder}/${included})
+        get_filename_component(missing ${folder}/${included} ABSOLUTE)
+        message(FATAL_ERROR "kgen_add_kernels(${name}): ${missing} is missing, which ${file} includes")
+      endif()
     endforeach()
     return()
   endif()
@@ -214,20 +228,26 @@ function(kgen_add_kernels name)
     message(FATAL_ERROR "${say}\n  cmake -S kgen -B kgen-host -G Ninja && cmake --build kgen-host --target kgen\n"
                         "  cmake ... -DKGEN_EXECUTABLE=kgen-host/kgen\nor compile committed files: COMMITTED_DIR")
   endif()
+  # Each run would take the other's files for what it no longer makes, and the helper headers for its own.
+  get_property(taken GLOBAL PROPERTY KGEN_OUTPUT_DIRS)
+  if(root IN_LIST taken)
+    message(FATAL_ERROR "kgen_add_kernels(${name}): another one writes to OUTPUT_DIR ${root} already; name another folder")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY KGEN_OUTPUT_DIRS ${root})
   # The stamp is the output, the files come beside it: unchanged files keep their time, and nothing is compiled for them.
   set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${name}.kgen.stamp)
   set(depfile ${CMAKE_CURRENT_BINARY_DIR}/${name}.kgen.d)
   add_custom_command(
     OUTPUT ${stamp}
-    BYPRODUCTS ${sources} ${headers}
-    COMMAND ${tool} generate ${specs} -o ${folder} ${flags} --prune --depfile ${depfile} --stamp ${stamp}
+    BYPRODUCTS ${sources} ${headers} ${helpers}
+    COMMAND ${tool} generate ${specs} -o ${folder} --root ${root} ${flags} --prune --depfile ${depfile} --stamp ${stamp}
     DEPENDS ${specs} ${tool_depends} ${arg_DEPENDS}
     DEPFILE ${depfile}
     COMMENT "Generating the kernels of ${name}"
     VERBATIM)
   add_custom_target(${name}_kgen DEPENDS ${stamp})
   add_dependencies(${name} ${name}_kgen)
-  set_source_files_properties(${sources} ${headers} PROPERTIES GENERATED ON SKIP_LINTING ON)
+  set_source_files_properties(${sources} ${headers} ${helpers} PROPERTIES GENERATED ON SKIP_LINTING ON)
 endfunction()
 
 function(kgen_add_check name)

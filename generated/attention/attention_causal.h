@@ -7,22 +7,72 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Each element, by named axes:
+//   real s = scale * dot(q, k, D);
+//   real p = exp(s - max(s, R, where(index(R) <= index(S))));
+//   real l = sum(p, R, where(index(R) <= index(S)));
+//   o = l > 0 ? dot(round_like(p, v), v, R, where(index(R) <= index(S))) / l : 0;
+//
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
+//   size, which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
+//   on. Half precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
+//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
+//   of what is summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
+//   number of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
+//   may call them at once.
+// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
+//   nothing; its status is about the arguments and the launches.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
+//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
+//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
+//   multiple of 16 bytes.
+// Status: 0, or what is wrong with the arguments, checked before anything is written;
+//   attention_causal_error explains it.
+
+// A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
+// bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
+// arrays overlap.
+#ifndef KGEN_STATUSES
+#define KGEN_STATUSES
+#define KGEN_NEGATIVE_SIZE 1     // a size, an extent or a number of steps is negative
+#define KGEN_SIZE_NOT_ALLOWED 2  // a size is none of those that the kernel takes
+#define KGEN_TOO_LARGE 3         // an array has more bytes, or a size is more, than 63 bits can count
+#define KGEN_NULL 4              // an array is null
+#define KGEN_MISALIGNED 5        // an array does not lie at a multiple of its element's size
+#define KGEN_OVERLAP 6           // an output shares memory with another array
+#define KGEN_STRIDES 7           // strides lead too far, or to one place for two elements of an output
+#define KGEN_STEPS 8             // the number of steps is not allowed
+#define KGEN_WINDOW 9            // a window lies outside its array, or windows do not fit together
+#define KGEN_TABLE_OUTSIDE 10    // a table would be read outside its extent
+#define KGEN_TABLE_SORTED 11     // the entries of a table fall
+#define KGEN_TABLE_UNIQUE 12     // a table repeats an entry
+#define KGEN_TABLE_RANGE 13      // an entry of a table is out of range
+#define KGEN_TABLE_OFFSETS 14    // offsets do not begin with 0, fall, or do not end with the total
+#define KGEN_TABLE_RETURN 15     // a table returns to a block that was left
+#define KGEN_TABLE_CONFLICT 16   // by a table, steps that run at once write the same block
+#define KGEN_REQUIRE 17          // a requirement is not met: bits 8 to 17 are its number in the spec's body
+#define KGEN_WORKSPACE_SMALL 18  // the workspace is too small
+#define KGEN_WORKSPACE_MISALIGNED 19  // the workspace does not lie at a multiple of 16 bytes
+#define KGEN_WORKSPACE_OVERLAP 20     // the workspace shares memory with an array
+#define KGEN_NO_MEMORY 21             // there is not enough memory for the workspace
+#define KGEN_CUDA_ERROR 22            // a CUDA call failed: bits 8 to 27 are its cudaError_t
+#endif
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
-
-// All functions return 0, or a status that attention_causal_error explains. Arrays are dense and row-major
-// unless strides are given, and need no alignment. Intermediates live in the workspace; null lets the
-// function allocate it.
 
 // scale: f32
 // q: f32[B, H, S, 64]
 // k: f32[B, H, R, 64]
 // v: f32[B, H, R, 64]
 // o: f32[B, H, S, 64]
-/* @function attention_causal_f32 args: scalar scale f32; in q f32 [B, H, S, 64]; in k f32 [B, H, R, 64]; in v
- * f32 [B, H, R, 64]; out o f32 [B, H, S, 64]; size B; size H; size S; size D one_of 64 128; size R; workspace
- * workspace; workspace_openmp workspace */
+/* @function attention_causal_f32 args: scalar scale f32; in q f32 [B, H, S, 64]; in k f32 [B, H, R, 64]; in v f32 [B, H, R, 64]; out o f32 [B, H, S, 64]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
 int64_t attention_causal_f32_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R);
 int attention_causal_f32_cuda(float scale, const float* q, const float* k, const float* v, float* o,
                               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
@@ -37,9 +87,7 @@ int attention_causal_f32_openmp(float scale, const float* q, const float* k, con
 // k: bf16[B, H, R, 64]
 // v: bf16[B, H, R, 64]
 // o: bf16[B, H, S, 64]
-/* @function attention_causal_bf16 args: scalar scale f32; in q bf16 [B, H, S, 64]; in k bf16 [B, H, R, 64];
- * in v bf16 [B, H, R, 64]; out o bf16 [B, H, S, 64]; size B; size H; size S; size D one_of 64 128; size R;
- * workspace workspace; workspace_openmp workspace */
+/* @function attention_causal_bf16 args: scalar scale f32; in q bf16 [B, H, S, 64]; in k bf16 [B, H, R, 64]; in v bf16 [B, H, R, 64]; out o bf16 [B, H, S, 64]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
 int64_t attention_causal_bf16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R);
 int attention_causal_bf16_cuda(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
@@ -49,9 +97,99 @@ int attention_causal_bf16_openmp(float scale, const uint16_t* q, const uint16_t*
                                  uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                  void* workspace, int64_t workspace_bytes);
 
-// What a status means.
-const char* attention_causal_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* attention_causal_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_TOO_LARGE: return "B * H * S * R is more than can be counted";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
+    case KGEN_TOO_LARGE | 2 << 8: return "q has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "q must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "q must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap q";
+    case KGEN_TOO_LARGE | 3 << 8: return "k has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "k must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "k must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap k";
+    case KGEN_TOO_LARGE | 4 << 8: return "v has more bytes than can be counted";
+    case KGEN_NULL | 4 << 8: return "v must not be null";
+    case KGEN_MISALIGNED | 4 << 8: return "v must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 4 << 8: return "the workspace must not overlap v";
+    case KGEN_TOO_LARGE | 5 << 8: return "o has more bytes than can be counted";
+    case KGEN_NULL | 5 << 8: return "o must not be null";
+    case KGEN_MISALIGNED | 5 << 8: return "o must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 5 << 8: return "the workspace must not overlap o";
+    case KGEN_NEGATIVE_SIZE | 6 << 8: return "B must not be negative";
+    case KGEN_NEGATIVE_SIZE | 7 << 8: return "H must not be negative";
+    case KGEN_NEGATIVE_SIZE | 8 << 8: return "S must not be negative";
+    case KGEN_NEGATIVE_SIZE | 9 << 8: return "D must not be negative";
+    case KGEN_SIZE_NOT_ALLOWED | 9 << 8: return "D must be one of the sizes that this was made for";
+    case KGEN_NEGATIVE_SIZE | 10 << 8: return "R must not be negative";
+    case KGEN_OVERLAP | 5 << 8 | 2 << 18: return "o must not overlap q";
+    case KGEN_OVERLAP | 5 << 8 | 3 << 18: return "o must not overlap k";
+    case KGEN_OVERLAP | 5 << 8 | 4 << 18: return "o must not overlap v";
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+struct attention_causal_f32_arguments {
+  float scale = 0;
+  const float* q = nullptr;
+  const float* k = nullptr;
+  const float* v = nullptr;
+  float* o = nullptr;
+  int64_t B = 0;
+  int64_t H = 0;
+  int64_t S = 0;
+  int64_t D = 0;
+  int64_t R = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int attention_causal_f32_cuda(const attention_causal_f32_arguments& arguments, void* stream) {
+  return attention_causal_f32_cuda(arguments.scale, arguments.q, arguments.k, arguments.v, arguments.o,
+                                   arguments.B, arguments.H, arguments.S, arguments.D, arguments.R,
+                                   arguments.workspace, arguments.workspace_bytes, stream);
+}
+inline int attention_causal_f32_openmp(const attention_causal_f32_arguments& arguments) {
+  return attention_causal_f32_openmp(arguments.scale, arguments.q, arguments.k, arguments.v, arguments.o,
+                                     arguments.B, arguments.H, arguments.S, arguments.D, arguments.R,
+                                     arguments.workspace, arguments.workspace_bytes);
+}
+struct attention_causal_bf16_arguments {
+  float scale = 0;
+  const uint16_t* q = nullptr;
+  const uint16_t* k = nullptr;
+  const uint16_t* v = nullptr;
+  uint16_t* o = nullptr;
+  int64_t B = 0;
+  int64_t H = 0;
+  int64_t S = 0;
+  int64_t D = 0;
+  int64_t R = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int attention_causal_bf16_cuda(const attention_causal_bf16_arguments& arguments, void* stream) {
+  return attention_causal_bf16_cuda(arguments.scale, arguments.q, arguments.k, arguments.v, arguments.o,
+                                    arguments.B, arguments.H, arguments.S, arguments.D, arguments.R,
+                                    arguments.workspace, arguments.workspace_bytes, stream);
+}
+inline int attention_causal_bf16_openmp(const attention_causal_bf16_arguments& arguments) {
+  return attention_causal_bf16_openmp(arguments.scale, arguments.q, arguments.k, arguments.v, arguments.o,
+                                      arguments.B, arguments.H, arguments.S, arguments.D, arguments.R,
+                                      arguments.workspace, arguments.workspace_bytes);
+}
+
 #endif

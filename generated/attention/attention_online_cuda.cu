@@ -9,186 +9,17 @@
 #include "attention_online.h"
 
 #include <cmath>
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
-
-// Room for `count` elements, so that the next tile is aligned too.
-inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
-
-// Tiles that do not fit into shared memory lie in the workspace, one set a block.
-inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t blocks) {
-  return bytes <= shared_limit ? 0 : bytes * blocks;
-}
-
-// The next tile of `count` elements.
-template <class T>
-__device__ inline T* take(char*& tile, int64_t count) {
-  T* const out = reinterpret_cast<T*>(tile);
-  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
-  return out;
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
+using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct AttentionOnlineF32D64Workspace {
@@ -623,193 +454,84 @@ cudaError_t attention_online_bf16_d128(float scale, const uint16_t* q, const uin
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class SpaceD64, class SpaceD128, class T, class RunD64, class RunD64Wide, class RunD128,
+          class RunD128Wide>
+int launch_attention_online(float scale, const T* q, const T* k, const T* v, T* o, int64_t B, int64_t H,
+                            int64_t S, int64_t D, int64_t R, void* workspace, int64_t workspace_bytes,
+                            void* stream, RunD64 run_d64, RunD64Wide run_d64_wide, RunD128 run_d128,
+                            RunD128Wide run_d128_wide) {
+  if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return status;
+  const Array arrays[] = {
+      {2, q, {B, H, S, D}}, {3, k, {B, H, R, D}}, {4, v, {B, H, R, D}}, {5, o, {B, H, S, D}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (B == 0 || H == 0 || S == 0) return 0;
+  if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
+  if (D == 64) {
+    const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
+    const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+    const SpaceD64 space(B, H, S, D, R);
+    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+    if (memory.status != 0) return memory.status;
+    return cuda_status(small ? run_d64(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
+                             : run_d64_wide(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
+  }
+  if (D == 128) {
+    const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
+    const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+    const SpaceD128 space(B, H, S, D, R);
+    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+    if (memory.status != 0) return memory.status;
+    return cuda_status(small ? run_d128(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
+                             : run_d128_wide(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
+  }
+  return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class SpaceD64, class SpaceD128>
+int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+  if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
+  if (B == 0 || H == 0 || S == 0) return 0;
+  if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
+  if (D == 64) {
+    return SpaceD64(B, H, S, D, R).bytes;
+  }
+  if (D == 128) {
+    return SpaceD128(B, H, S, D, R).bytes;
+  }
+  return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
+}
+
 }  // namespace
 
 extern "C" int64_t attention_online_f32_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                        int64_t R) {
-  if (D == 64) return AttentionOnlineF32D64Workspace(B, H, S, D, R).bytes;
-  if (D == 128) return AttentionOnlineF32D128Workspace(B, H, S, D, R).bytes;
-  return 0;
+  return workspace_of_attention_online<AttentionOnlineF32D64Workspace, AttentionOnlineF32D128Workspace>(
+      B, H, S, D, R);
 }
 
 extern "C" int attention_online_f32_cuda(float scale, const float* q, const float* k, const float* v,
                                          float* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  if (D == 64) {
-    if (!(B >= 0)) return 1;
-    if (!(H >= 0)) return 2;
-    if (!(S >= 0)) return 3;
-    if (!(D == 64)) return 4;
-    if (!(R >= 0)) return 5;
-    if (overflows({4, B, H, S, 64})) return 6;
-    if (overflows({4, B, H, R, 64})) return 7;
-    if (q == nullptr && B * H * S * 64 > 0) return 8;
-    if (k == nullptr && B * H * R * 64 > 0) return 9;
-    if (v == nullptr && B * H * R * 64 > 0) return 10;
-    if (o == nullptr && B * H * S * 64 > 0) return 11;
-    if (overlap(q, B * H * S * 64 * 4, o, B * H * S * 64 * 4)) return 12;
-    if (overlap(k, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 13;
-    if (overlap(v, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 14;
-    const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
-    const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const AttentionOnlineF32D64Workspace space(B, H, S, D, R);
-    void* memory = workspace;
-    if (workspace != nullptr && workspace_bytes < space.bytes) return 15;
-    if (workspace == nullptr && space.bytes > 0 &&
-        cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-      return 15;
-    const cudaError_t error = small ? attention_online_f32_d64<int32_t>(scale, q, k, v, o, B, H, S, D, R,
-                                                                        static_cast<char*>(memory), queue)
-                                    : attention_online_f32_d64<int64_t>(scale, q, k, v, o, B, H, S, D, R,
-                                                                        static_cast<char*>(memory), queue);
-    if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-    return error == cudaSuccess ? 0 : 17;
-  }
-  if (D == 128) {
-    if (!(B >= 0)) return 1;
-    if (!(H >= 0)) return 2;
-    if (!(S >= 0)) return 3;
-    if (!(D == 128)) return 4;
-    if (!(R >= 0)) return 5;
-    if (overflows({4, B, H, S, 128})) return 6;
-    if (overflows({4, B, H, R, 128})) return 7;
-    if (q == nullptr && B * H * S * 128 > 0) return 8;
-    if (k == nullptr && B * H * R * 128 > 0) return 9;
-    if (v == nullptr && B * H * R * 128 > 0) return 10;
-    if (o == nullptr && B * H * S * 128 > 0) return 11;
-    if (overlap(q, B * H * S * 128 * 4, o, B * H * S * 128 * 4)) return 12;
-    if (overlap(k, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 13;
-    if (overlap(v, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 14;
-    const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
-    const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const AttentionOnlineF32D128Workspace space(B, H, S, D, R);
-    void* memory = workspace;
-    if (workspace != nullptr && workspace_bytes < space.bytes) return 15;
-    if (workspace == nullptr && space.bytes > 0 &&
-        cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-      return 15;
-    const cudaError_t error = small ? attention_online_f32_d128<int32_t>(scale, q, k, v, o, B, H, S, D, R,
-                                                                         static_cast<char*>(memory), queue)
-                                    : attention_online_f32_d128<int64_t>(scale, q, k, v, o, B, H, S, D, R,
-                                                                         static_cast<char*>(memory), queue);
-    if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-    return error == cudaSuccess ? 0 : 17;
-  }
-  return 16;
+  return launch_attention_online<AttentionOnlineF32D64Workspace, AttentionOnlineF32D128Workspace>(
+      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, stream, attention_online_f32_d64<int32_t>,
+      attention_online_f32_d64<int64_t>, attention_online_f32_d128<int32_t>,
+      attention_online_f32_d128<int64_t>);
 }
 
 extern "C" int64_t attention_online_bf16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                         int64_t R) {
-  if (D == 64) return AttentionOnlineBf16D64Workspace(B, H, S, D, R).bytes;
-  if (D == 128) return AttentionOnlineBf16D128Workspace(B, H, S, D, R).bytes;
-  return 0;
+  return workspace_of_attention_online<AttentionOnlineBf16D64Workspace, AttentionOnlineBf16D128Workspace>(
+      B, H, S, D, R);
 }
 
 extern "C" int attention_online_bf16_cuda(float scale, const uint16_t* q, const uint16_t* k,
                                           const uint16_t* v, uint16_t* o, int64_t B, int64_t H, int64_t S,
                                           int64_t D, int64_t R, void* workspace, int64_t workspace_bytes,
                                           void* stream) {
-  if (D == 64) {
-    if (!(B >= 0)) return 1;
-    if (!(H >= 0)) return 2;
-    if (!(S >= 0)) return 3;
-    if (!(D == 64)) return 4;
-    if (!(R >= 0)) return 5;
-    if (overflows({2, B, H, S, 64})) return 6;
-    if (overflows({2, B, H, R, 64})) return 7;
-    if (q == nullptr && B * H * S * 64 > 0) return 8;
-    if (k == nullptr && B * H * R * 64 > 0) return 9;
-    if (v == nullptr && B * H * R * 64 > 0) return 10;
-    if (o == nullptr && B * H * S * 64 > 0) return 11;
-    if (overlap(q, B * H * S * 64 * 2, o, B * H * S * 64 * 2)) return 12;
-    if (overlap(k, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 13;
-    if (overlap(v, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 14;
-    const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
-    const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const AttentionOnlineBf16D64Workspace space(B, H, S, D, R);
-    void* memory = workspace;
-    if (workspace != nullptr && workspace_bytes < space.bytes) return 15;
-    if (workspace == nullptr && space.bytes > 0 &&
-        cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-      return 15;
-    const cudaError_t error = small ? attention_online_bf16_d64<int32_t>(scale, q, k, v, o, B, H, S, D, R,
-                                                                         static_cast<char*>(memory), queue)
-                                    : attention_online_bf16_d64<int64_t>(scale, q, k, v, o, B, H, S, D, R,
-                                                                         static_cast<char*>(memory), queue);
-    if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-    return error == cudaSuccess ? 0 : 17;
-  }
-  if (D == 128) {
-    if (!(B >= 0)) return 1;
-    if (!(H >= 0)) return 2;
-    if (!(S >= 0)) return 3;
-    if (!(D == 128)) return 4;
-    if (!(R >= 0)) return 5;
-    if (overflows({2, B, H, S, 128})) return 6;
-    if (overflows({2, B, H, R, 128})) return 7;
-    if (q == nullptr && B * H * S * 128 > 0) return 8;
-    if (k == nullptr && B * H * R * 128 > 0) return 9;
-    if (v == nullptr && B * H * R * 128 > 0) return 10;
-    if (o == nullptr && B * H * S * 128 > 0) return 11;
-    if (overlap(q, B * H * S * 128 * 2, o, B * H * S * 128 * 2)) return 12;
-    if (overlap(k, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 13;
-    if (overlap(v, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 14;
-    const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
-    const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const AttentionOnlineBf16D128Workspace space(B, H, S, D, R);
-    void* memory = workspace;
-    if (workspace != nullptr && workspace_bytes < space.bytes) return 15;
-    if (workspace == nullptr && space.bytes > 0 &&
-        cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-      return 15;
-    const cudaError_t error = small ? attention_online_bf16_d128<int32_t>(scale, q, k, v, o, B, H, S, D, R,
-                                                                          static_cast<char*>(memory), queue)
-                                    : attention_online_bf16_d128<int64_t>(scale, q, k, v, o, B, H, S, D, R,
-                                                                          static_cast<char*>(memory), queue);
-    if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-    return error == cudaSuccess ? 0 : 17;
-  }
-  return 16;
-}
-
-extern "C" __attribute__((weak)) const char* attention_online_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "H must not be negative";
-    case 3:
-      return "S must not be negative";
-    case 4:
-      return "D must be one of the sizes that this was made for";
-    case 5:
-      return "R must not be negative";
-    case 6:
-      return "q has more bytes than can be counted";
-    case 7:
-      return "k has more bytes than can be counted";
-    case 8:
-      return "q must not be null";
-    case 9:
-      return "k must not be null";
-    case 10:
-      return "v must not be null";
-    case 11:
-      return "o must not be null";
-    case 12:
-      return "o must not overlap q";
-    case 13:
-      return "o must not overlap k";
-    case 14:
-      return "o must not overlap v";
-    case 15:
-      return "there is not enough memory for the workspace";
-    case 16:
-      return "the kernel was not made for these sizes";
-    case 17:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_attention_online<AttentionOnlineBf16D64Workspace, AttentionOnlineBf16D128Workspace>(
+      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, stream,
+      attention_online_bf16_d64<int32_t>, attention_online_bf16_d64<int64_t>,
+      attention_online_bf16_d128<int32_t>, attention_online_bf16_d128<int64_t>);
 }

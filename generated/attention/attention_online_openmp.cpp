@@ -8,641 +8,16 @@
 #include "attention_online.h"
 
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <initializer_list>
-#include <limits>
-#include <type_traits>
-#include <utility>
 
-#if defined(_OPENMP)
-#include <omp.h>
-#define OMP(directive) _Pragma(#directive)
-#else
-#define OMP(directive)
+#include "../kgen_openmp.h"
+
+#if KGEN_OPENMP_REVISION != 6
+#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 namespace {
 
-inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-inline float from_bf16(uint16_t bits) {
-  const uint32_t wide = uint32_t(bits) << 16;
-  float out;
-  memcpy(&out, &wide, sizeof out);
-  return out;
-}
-
-// Round to nearest even.
-inline uint16_t to_bf16(float v) {
-  uint32_t bits;
-  memcpy(&bits, &v, sizeof bits);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return uint16_t((bits >> 16) | 0x40u);
-  return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  int64_t product = 1;
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  for (int64_t factor : factors)
-    if (__builtin_mul_overflow(product, factor, &product)) return true;
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-constexpr int64_t kLineBytes = 64;  // of a cache
-
-// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
-      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
-    total = INT64_MAX / 2;
-  return start;
-}
-
-// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
-inline char* next_line(void* memory) {
-  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
-  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
-}
-
-inline int64_t thread_number() {
-#if defined(_OPENMP)
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
-
-inline int64_t thread_count() {
-#if defined(_OPENMP)
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
-
-// The widest vector of the machine that this file is compiled for.
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
-
-constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
-
-template <class T, int N>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(sizeof(T) * N)));
-};
-template <size_t kBytes>
-using IntegerOf = std::conditional_t<
-    kBytes == 1, int8_t,
-    std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
-
-// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
-// lane.
-template <class To, class V>
-inline auto resized(V from) {
-  using T = std::decay_t<decltype(from[0])>;
-  constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
-  using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
-  using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
-  if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
-    return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
-  else
-    return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
-}
-
-// One truth value a lane: all its bits are set, or none.
-template <int N>
-struct Mask {
-  using Int = IntegerOf<kVectorBytes / N>;
-  using Vector = typename VectorOf<Int, N>::type;
-  static constexpr int kLanes = N;
-  Vector v;
-
-  Mask() = default;
-  Mask(Vector bits) : v(bits) {}
-  Mask(bool all) : v(Vector{} - Int(all)) {}
-  // From integers of any width, and to those of the width of T.
-  template <class V>
-  static Mask from(V bits) {
-    if constexpr (sizeof(V) == sizeof(Vector))
-      return (Vector)bits;
-    else
-      return resized<Int>(bits);
-  }
-  template <class T>
-  auto as() const {
-    using Wanted = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-    if constexpr (sizeof(T) == sizeof(Int))
-      return (Wanted)v;
-    else
-      return resized<IntegerOf<sizeof(T)>>(v);
-  }
-  bool has(int lane) const { return v[lane] != 0; }
-  bool operator[](int lane) const { return v[lane] != 0; }
-  friend Mask operator&&(Mask a, Mask b) { return a.v & b.v; }
-  friend Mask operator||(Mask a, Mask b) { return a.v | b.v; }
-  friend Mask operator!(Mask a) { return ~a.v; }
-  friend Mask operator==(Mask a, Mask b) { return ~(a.v ^ b.v); }
-  friend Mask operator!=(Mask a, Mask b) { return a.v ^ b.v; }
-  friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
-};
-
-// One value at N neighbouring points. Integers wrap around, so their arithmetic is done unsigned.
-template <class T, int N>
-struct Lanes {
-  using Vector = typename VectorOf<T, N>::type;
-  using Unsigned = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
-                                               std::enable_if<true, T>>::type;
-  using Math = typename VectorOf<Unsigned, N>::type;
-  static constexpr int kLanes = N;
-  Vector v;
-
-  Lanes() = default;
-  Lanes(Vector values) : v(values) {}
-  Lanes(T all) : v(all - Vector{}) {}
-  T operator[](int lane) const { return v[lane]; }
-  friend Lanes operator+(Lanes a, Lanes b) { return (Vector)((Math)a.v + (Math)b.v); }
-  friend Lanes operator-(Lanes a, Lanes b) { return (Vector)((Math)a.v - (Math)b.v); }
-  friend Lanes operator*(Lanes a, Lanes b) { return (Vector)((Math)a.v * (Math)b.v); }
-  friend Lanes operator/(Lanes a, Lanes b) { return a.v / b.v; }
-  friend Lanes operator-(Lanes a) { return (Vector)(-(Math)a.v); }
-  friend Lanes operator&(Lanes a, Lanes b) { return a.v & b.v; }
-  friend Lanes operator|(Lanes a, Lanes b) { return a.v | b.v; }
-  friend Lanes operator^(Lanes a, Lanes b) { return a.v ^ b.v; }
-  friend Lanes operator~(Lanes a) { return ~a.v; }
-  Lanes& operator+=(Lanes b) { return *this = *this + b; }
-  Lanes& operator-=(Lanes b) { return *this = *this - b; }
-  Lanes& operator*=(Lanes b) { return *this = *this * b; }
-  friend Mask<N> operator<(Lanes a, Lanes b) { return Mask<N>::from(a.v < b.v); }
-  friend Mask<N> operator<=(Lanes a, Lanes b) { return Mask<N>::from(a.v <= b.v); }
-  friend Mask<N> operator>(Lanes a, Lanes b) { return Mask<N>::from(a.v > b.v); }
-  friend Mask<N> operator>=(Lanes a, Lanes b) { return Mask<N>::from(a.v >= b.v); }
-  friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
-  friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
-  friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-};
-template <class T, int N>
-struct LanesOf {
-  using type = Lanes<T, N>;
-};
-template <int N>
-struct LanesOf<bool, N> {
-  using type = Mask<N>;
-};
-
-// The lanes of a group that take part: all of them, or the first few where a loop ends.
-template <int N>
-struct AllLanes {
-  static constexpr int kLanes = N, count = N;
-  bool has(int) const { return true; }
-};
-// All of them, in a loop that writes around the caches: functions for it are made apart, without the
-// questions of others.
-template <int N>
-struct FarLanes : AllLanes<N> {};
-template <int N>
-struct FirstLanes {
-  static constexpr int kLanes = N;
-  int count;
-  bool has(int lane) const { return lane < count; }
-};
-template <int N>
-inline Mask<N> mask_of(AllLanes<N>) {
-  return true;
-}
-template <int N>
-inline Mask<N> mask_of(FirstLanes<N> active) {
-  typename Mask<N>::Vector position = {};
-  for (int lane = 0; lane < N; ++lane) position[lane] = typename Mask<N>::Int(lane);
-  return Mask<N>::from(position < typename Mask<N>::Int(active.count));
-}
-template <int N>
-inline Mask<N> mask_of(Mask<N> active) {
-  return active;
-}
-
-// Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
-template <int N, class All = AllLanes<N>, class Step>
-inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
-  for (const int64_t last = end - N; first <= last; first += N) step(first, All{});
-  if (first < end) step(first, FirstLanes<N>{int(end - first)});
-}
-
-// The value in active lanes, `other` in the rest.
-template <class Active, class V>
-inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
-    return value;
-  else
-    return choose(mask_of(active), value, other);
-}
-
-template <int N>
-inline bool any_lane(Mask<N> mask) {
-#if defined(__clang__)
-  return __builtin_reduce_or(mask.v) != 0;
-#elif defined(__AVX512F__)
-  const auto words = (typename VectorOf<int, 16>::type)mask.v;
-  return __builtin_ia32_ptestmd512(words, words, -1) != 0;
-#elif defined(__AVX2__)
-  return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) != 0;
-#elif defined(__SSE2__) && !defined(__AVX__)
-  return __builtin_ia32_pmovmskb128((typename VectorOf<char, 16>::type)mask.v) != 0;
-#else
-  uint64_t words[kVectorBytes / 8], all = 0;
-  memcpy(words, &mask.v, sizeof words);
-  for (uint64_t word : words) all |= word;
-  return all != 0;
-#endif
-}
-
-template <int N>
-inline bool all_lanes(Mask<N> mask) {
-#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__)
-  return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) == -1;
-#else
-  return !any_lane(!mask);
-#endif
-}
-
-// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
-// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
-template <class T, int N>
-inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
-#if defined(__FMA__) || defined(__aarch64__)
-  if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
-    const T reciprocal = T(1) / by;
-    const Lanes<T, N> near = x * reciprocal;
-    const Lanes<T, N> rest = x.v - near.v * by;
-    const Lanes<T, N> right = near.v + rest.v * reciprocal;
-    return choose(rest - rest == T(0), right, near);
-  }
-#endif
-  return x / by;
-}
-
-// The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
-// that was written to memory in parts would have to be waited for.
-template <class Word>
-inline uint64_t word_at(const char* from) {
-  Word word;
-  memcpy(&word, from, sizeof word);
-  return word;
-}
-template <size_t kLeast>
-inline uint64_t first_of_word(const char* from, size_t bytes) {
-  if (bytes >= 8) return word_at<uint64_t>(from);
-  if (kLeast <= 4 && bytes >= 4)
-    return word_at<uint32_t>(from) | word_at<uint32_t>(from + bytes - 4) << (8 * bytes - 32);
-  if (kLeast <= 2 && bytes >= 2)
-    return word_at<uint16_t>(from) | word_at<uint16_t>(from + bytes - 2) << (8 * bytes - 16);
-  return kLeast == 1 && bytes == 1 ? word_at<uint8_t>(from) : 0;
-}
-template <class V, size_t kLeast, size_t... kWord>
-inline V first_of_words(const char* from, size_t bytes, std::index_sequence<kWord...>) {
-  using Words = typename VectorOf<uint64_t, int(sizeof...(kWord))>::type;
-  return (V)Words{(8 * kWord < bytes ? first_of_word<kLeast>(from + 8 * kWord, bytes - 8 * kWord) : 0)...};
-}
-template <class T, int N>
-inline typename VectorOf<T, N>::type load_vector(const T* from, AllLanes<N>) {
-  typename VectorOf<T, N>::type values;
-  memcpy(&values, from, sizeof values);
-  return values;
-}
-template <class T, int N>
-inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> active) {
-  using V = typename VectorOf<T, N>::type;
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
-  if constexpr (N <= 16 && sizeof(V) >= 32) {
-    const auto bits = uint16_t((1 << active.count) - 1);
-    if constexpr (sizeof(T) == 2)
-      return (V)__builtin_ia32_loaddquhi256_mask(reinterpret_cast<const short*>(from),
-                                                 typename VectorOf<short, 16>::type{}, bits);
-    if constexpr (N == 16 && sizeof(T) == 4)
-      return (V)__builtin_ia32_loadups512_mask(reinterpret_cast<const float*>(from),
-                                               typename VectorOf<float, 16>::type{}, bits);
-    if constexpr (N == 8 && sizeof(T) == 8)
-      return (V)__builtin_ia32_loadupd512_mask(reinterpret_cast<const double*>(from),
-                                               typename VectorOf<double, 8>::type{}, uint8_t(bits));
-  }
-#endif
-#if defined(__AVX2__) && !defined(__clang__)
-  if constexpr (sizeof(V) == 32 && sizeof(T) == 4)
-    return (V)__builtin_ia32_maskloadps256(reinterpret_cast<const typename VectorOf<float, 8>::type*>(from),
-                                           mask_of(active).template as<float>());
-  if constexpr (sizeof(V) == 32 && sizeof(T) == 8)
-    return (V)__builtin_ia32_maskloadpd256(
-        reinterpret_cast<const typename VectorOf<double, 4>::type*>(from),
-        (typename VectorOf<long long, 4>::type)mask_of(active).template as<double>());
-#endif
-  const char* bytes = reinterpret_cast<const char*>(from);
-  const size_t count = size_t(active.count) * sizeof(T);
-  if constexpr (sizeof(V) <= 8)
-    return (V)IntegerOf<sizeof(V)>(first_of_word<sizeof(T)>(bytes, count));
-  else
-    return first_of_words<V, sizeof(T)>(bytes, count, std::make_index_sequence<sizeof(V) / 8>());
-}
-// Neighbouring elements; only those of active lanes are touched. The others are 0.
-template <class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
-  if constexpr (std::is_same_v<T, bool>)
-    return Mask<Active::kLanes>::from(load_vector(reinterpret_cast<const int8_t*>(from), active) != 0);
-  else
-    return load_vector(from, active);
-}
-
-// Copies the first bytes of a vector, by halves.
-template <size_t kBytes, size_t kLeast>
-inline void copy_bits(char* to, const char* from, size_t bytes) {
-  if constexpr (kBytes >= kLeast) {
-    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
-    const size_t done = bytes & kBytes;
-    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
-  }
-}
-template <class T, int N>
-inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
-  memcpy(to, &value, sizeof value);
-}
-template <class T, int N>
-inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
-  if constexpr (N <= 16 && sizeof(value) >= 32) {
-    const auto bits = uint16_t((1 << active.count) - 1);
-    if constexpr (sizeof(T) == 2)
-      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to),
-                                               (typename VectorOf<short, 16>::type)value, bits);
-    if constexpr (N == 16 && sizeof(T) == 4)
-      return __builtin_ia32_storeups512_mask(static_cast<float*>(to),
-                                             (typename VectorOf<float, 16>::type)value, bits);
-    if constexpr (N == 8 && sizeof(T) == 8)
-      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to),
-                                             (typename VectorOf<double, 8>::type)value, uint8_t(bits));
-  }
-#endif
-  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value),
-                                          size_t(active.count) * sizeof(T));
-}
-// Writes the active lanes to neighbouring elements.
-template <class T, class Active>
-inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
-  if constexpr (std::is_same_v<T, bool>)
-    store_vector<int8_t>(to, active, value.template as<bool>() & 1);
-  else
-    store_vector<T>(to, active, value.v);
-}
-
-// One half of the lanes, from `kFirst` on.
-template <int kFirst, class T, int N, size_t... kLane>
-inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
-  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
-}
-// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
-// can be combined.
-template <class V, class Combine>
-inline auto across(V lanes, Combine combine) {
-  using T = decltype(lanes[0]);
-  T part[V::kLanes];
-  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
-  for (int half = V::kLanes / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
-  return part[0];
-}
-// The same within one small vector, from lanes `kHalf` apart on.
-template <int kHalf, class T, int N, class Combine, size_t... kLane>
-inline T across_few(Lanes<T, N> lanes, Combine combine, std::index_sequence<kLane...> all) {
-  if constexpr (kHalf == 0) {
-    return lanes[0];
-  } else {
-    const Lanes<T, N> others = __builtin_shufflevector(lanes.v, lanes.v, ((kHalf + int(kLane)) % N)...);
-    return across_few<kHalf / 2>(combine(lanes, others), combine, all);
-  }
-}
-template <class T, int N, class Combine>
-inline T across(Lanes<T, N> lanes, Combine combine) {
-  constexpr std::make_index_sequence<N / 2> half;
-  if constexpr (!std::is_invocable_v<Combine, Lanes<T, N>, Lanes<T, N>>)
-    return across<Lanes<T, N>, Combine>(lanes, combine);
-  else if constexpr (sizeof(T) * N > 16)
-    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
-  else
-    return across_few<N / 2>(lanes, combine, std::make_index_sequence<N>());
-}
-
-// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
-template <class T, int N>
-struct Sum {
-  static constexpr int kLanes = N;
-  Lanes<T, N> next, other = T(0);
-  Sum(T first) : next(first) {}
-  Sum& operator+=(Lanes<T, N> met) {
-    const Lanes<T, N> sum = next + met;
-    next = other;
-    other = sum;
-    return *this;
-  }
-};
-template <class T, int N, class Combine>
-inline T across(Sum<T, N> sum, Combine combine) {
-  return across(combine(sum.next, sum.other), combine);
-}
-
-// Integers of two bytes as longer ones, in one instruction where GCC would widen one half after the other.
-template <class To, class T, int N>
-inline Lanes<To, N> widened(Lanes<T, N> from) {
-#if defined(__AVX2__) && !defined(__clang__)
-  using Wide = typename Lanes<To, N>::Vector;
-  constexpr bool kSigned = std::is_signed_v<T>;
-  const auto v = (typename VectorOf<int16_t, N>::type)from.v;
-  if constexpr (sizeof(To) == 4 && N == 8)
-    return kSigned ? (Wide)__builtin_ia32_pmovsxwd256(v) : (Wide)__builtin_ia32_pmovzxwd256(v);
-#if defined(__AVX512F__)
-  constexpr typename VectorOf<int32_t, 16>::type kNone = {};
-  if constexpr (sizeof(To) == 4 && N == 16)
-    return kSigned ? (Wide)__builtin_ia32_pmovsxwd512_mask(v, kNone, -1)
-                   : (Wide)__builtin_ia32_pmovzxwd512_mask(v, kNone, -1);
-#endif
-#endif
-  return resized<To>(from.v);
-}
-
-template <int N>
-inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
-  using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)((Words)widened<uint32_t>(bits).v << 16);
-}
-
-// The upper halves of words.
-template <int N, size_t... kLane>
-inline Lanes<uint16_t, N> upper_halves(typename VectorOf<uint32_t, N>::type words,
-                                       std::index_sequence<kLane...>) {
-  if constexpr (N > 4) {
-    const auto halves = (typename VectorOf<uint16_t, 2 * N>::type) words;
-    return __builtin_shufflevector(halves, halves, (2 * int(kLane) + 1)...);
-  } else {
-    return resized<uint16_t>(words >> 16);
-  }
-}
-// Round to nearest even.
-template <int N>
-inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
-  using Words = typename VectorOf<uint32_t, N>::type;
-  const Words bits = (Words)value.v, rounded = bits + (((bits >> 16) & 1u) + 0x7fffu),
-              quiet = bits | 0x400000u;
-  return upper_halves<N>(value.v == value.v ? rounded : quiet, std::make_index_sequence<N>{});
-}
-
-// How a floating number is laid out. Adding kRounder and taking it off again rounds to a whole number.
-template <class T>
-struct Real {
-  static constexpr bool kSingle = sizeof(T) == 4;
-  using Int = std::conditional_t<kSingle, int32_t, int64_t>;
-  static constexpr int kFraction = kSingle ? 23 : 52;
-  static constexpr Int kBias = kSingle ? 127 : 1023, kSign = kSingle ? Int(INT32_MIN) : Int(INT64_MIN);
-  static constexpr T kRounder = kSingle ? T(12582912.0) : T(6755399441055744.0);
-  static constexpr T kSmallest = kSingle ? T(1.17549435e-38) : T(2.2250738585072014e-308);
-};
-template <class T, int N>
-using Ints = Lanes<typename Real<T>::Int, N>;
-template <class T, int N>
-inline Lanes<T, N> shifted_down(Lanes<T, N> positive, int count) {
-  return (typename Lanes<T, N>::Vector)((typename Lanes<T, N>::Math)positive.v >> count);
-}
-template <class T, int N>
-inline Lanes<T, N> shifted_up(Lanes<T, N> value, int count) {
-  return (typename Lanes<T, N>::Vector)((typename Lanes<T, N>::Math)value.v << count);
-}
-template <class T, int N>
-inline Ints<T, N> bits_of(Lanes<T, N> value) {
-  return (typename Ints<T, N>::Vector)value.v;
-}
-template <class T, int N>
-inline Lanes<T, N> of_bits(Ints<T, N> bits) {
-  return (typename Lanes<T, N>::Vector)bits.v;
-}
-
-// A polynomial in x, highest power first; each step is one instruction where the machine has it.
-template <class T, int N, class... Rest>
-inline Lanes<T, N> horner(Lanes<T, N> x, T highest, Rest... rest) {
-  typename Lanes<T, N>::Vector p = Lanes<T, N>(highest).v;
-  ((p = p * x.v + rest), ...);
-  return p;
-}
-template <class T, int N>
-inline Lanes<T, N> multiply_add(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {
-  return a.v * b.v + c.v;
-}
-
-// The nearest whole number, of numbers that are not large.
-template <class T, int N>
-struct Whole {
-  Lanes<T, N> value;
-  Ints<T, N> number, exponent;  // `exponent`: where the exponent of a floating number is
-};
-template <class T, int N>
-inline Whole<T, N> nearest(Lanes<T, N> x) {
-  const Lanes<T, N> shifted = x + Real<T>::kRounder;
-  const Ints<T, N> number = bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder));
-  return {shifted - Real<T>::kRounder, number, shifted_up(bits_of(shifted), Real<T>::kFraction)};
-}
-
-template <class T, int N>
-inline Lanes<T, N> power_of_two(Ints<T, N> n) {
-  return of_bits<T, N>(shifted_up(n + Real<T>::kBias, Real<T>::kFraction));
-}
-
-// y 2^n, the power of x, in two steps, so that the smallest results come out as well: 0 below `least`,
-// infinite above `most`.
-template <class T, int N>
-__attribute__((noinline)) Lanes<T, N> scaled_far(typename Lanes<T, N>::Vector y,
-                                                 typename Ints<T, N>::Vector whole,
-                                                 typename Lanes<T, N>::Vector x, T least, T most) {
-  constexpr auto kBias = Real<T>::kBias;
-  const Ints<T, N> n = whole, half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
-  const Lanes<T, N> power = Lanes<T, N>(y) * power_of_two<T, N>(half) * power_of_two<T, N>(n - half), of = x;
-  return choose(of < least, T(0), choose(of > most, std::numeric_limits<T>::infinity(), power));
-}
-// The same by the instruction for it, or where n may mostly be added to the exponent of y, which is near 1.
-// kFalls: n is not above 0.
-template <bool kFalls, class T, int N>
-inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, T most) {
-#if defined(__AVX512F__) && !defined(__clang__)
-  if constexpr (sizeof(y.v) == 64) {
-    if constexpr (sizeof(T) == 4)
-      y = __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
-    else
-      y = __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
-    if constexpr (!kFalls) y = choose(x > most, std::numeric_limits<T>::infinity(), y);
-    return choose(x < least, T(0), y);
-  }
-#endif
-  constexpr T kMost = Real<T>::kBias - 2;
-  const bool near = all_lanes(kFalls ? n.value >= -kMost : n.value * n.value <= kMost * kMost);
-  if (__builtin_expect(!near, false)) return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
-  return of_bits<T, N>(bits_of(y) + n.exponent);
-}
-
-// (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, within 2^-28 of e^r.
-template <int N>
-inline Lanes<float, N> exp_rest(Lanes<float, N> r) {
-  return horner(r, 0.0013814465f, 0.008368708f, 0.04166839f, 0.16666521f, 0.49999994f);
-}
-// x = n ln 2 + r
-template <int N>
-inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
-  return x - n * 0.693145752f - n * 1.42860677e-6f;
-}
-
-// For |r| <= ln 2 / 2.
-template <class T, int N>
-inline Lanes<T, N> exp_near_0(Lanes<T, N> r) {
-  return multiply_add(multiply_add(exp_rest(r), r, Lanes<T, N>(T(1))), r, Lanes<T, N>(T(1)));
-}
-
-// Within 1.2 ulp; 0.92 with fused multiply-add.
-template <int N>
-inline Lanes<float, N> exp(Lanes<float, N> x) {
-  const Whole<float, N> n = nearest(x * 1.44269504f);
-  return scaled<false>(exp_near_0(without_ln2(x, n.value)), n, x, -104.0f, 89.0f);
-}
+using namespace kgen_openmp;
 
 void attention_online_f32_d64(float scale, const float* q, const float* k, const float* v, float* o,
                               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -938,154 +313,70 @@ void attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
   }
 }
 
+// Checks the arguments, then runs.
+template <class SpaceD128, class T, class RunD64, class RunD128>
+int launch_attention_online(float scale, const T* q, const T* k, const T* v, T* o, int64_t B, int64_t H,
+                            int64_t S, int64_t D, int64_t R, void* workspace, int64_t workspace_bytes,
+                            RunD64 run_d64, RunD128 run_d128) {
+  if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return status;
+  const Array arrays[] = {
+      {2, q, {B, H, S, D}}, {3, k, {B, H, R, D}}, {4, v, {B, H, R, D}}, {5, o, {B, H, S, D}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (B == 0 || H == 0 || S == 0) return 0;
+  if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
+  if (D == 64) {
+    run_d64(scale, q, k, v, o, B, H, S, D, R);
+    return 0;
+  }
+  if (D == 128) {
+    const SpaceD128 space(B, H, S, D, R);
+    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    if (memory.status != 0) return memory.status;
+    run_d128(scale, q, k, v, o, B, H, S, D, R, memory.data);
+    return 0;
+  }
+  return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class SpaceD128>
+int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+  if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
+  if (B == 0 || H == 0 || S == 0) return 0;
+  if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
+  if (D == 64) {
+    return 0;
+  }
+  if (D == 128) {
+    return SpaceD128(B, H, S, D, R).bytes;
+  }
+  return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
+}
+
 }  // namespace
 
 extern "C" int64_t attention_online_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                          int64_t R) {
-  if (D == 64) return 0;
-  if (D == 128) return AttentionOnlineF32D128Workspace(B, H, S, D, R).bytes;
-  return 0;
+  return workspace_of_attention_online<AttentionOnlineF32D128Workspace>(B, H, S, D, R);
 }
 
 extern "C" int attention_online_f32_openmp(float scale, const float* q, const float* k, const float* v,
                                            float* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                            void* workspace, int64_t workspace_bytes) {
-  if (D == 64) {
-    if (!(B >= 0)) return 1;
-    if (!(H >= 0)) return 2;
-    if (!(S >= 0)) return 3;
-    if (!(D == 64)) return 4;
-    if (!(R >= 0)) return 5;
-    if (overflows({4, B, H, S, 64})) return 6;
-    if (overflows({4, B, H, R, 64})) return 7;
-    if (q == nullptr && B * H * S * 64 > 0) return 8;
-    if (k == nullptr && B * H * R * 64 > 0) return 9;
-    if (v == nullptr && B * H * R * 64 > 0) return 10;
-    if (o == nullptr && B * H * S * 64 > 0) return 11;
-    if (overlap(q, B * H * S * 64 * 4, o, B * H * S * 64 * 4)) return 12;
-    if (overlap(k, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 13;
-    if (overlap(v, B * H * R * 64 * 4, o, B * H * S * 64 * 4)) return 14;
-    attention_online_f32_d64(scale, q, k, v, o, B, H, S, D, R);
-    return 0;
-  }
-  if (D == 128) {
-    if (!(B >= 0)) return 1;
-    if (!(H >= 0)) return 2;
-    if (!(S >= 0)) return 3;
-    if (!(D == 128)) return 4;
-    if (!(R >= 0)) return 5;
-    if (overflows({4, B, H, S, 128})) return 6;
-    if (overflows({4, B, H, R, 128})) return 7;
-    if (q == nullptr && B * H * S * 128 > 0) return 8;
-    if (k == nullptr && B * H * R * 128 > 0) return 9;
-    if (v == nullptr && B * H * R * 128 > 0) return 10;
-    if (o == nullptr && B * H * S * 128 > 0) return 11;
-    if (overlap(q, B * H * S * 128 * 4, o, B * H * S * 128 * 4)) return 12;
-    if (overlap(k, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 13;
-    if (overlap(v, B * H * R * 128 * 4, o, B * H * S * 128 * 4)) return 14;
-    const AttentionOnlineF32D128Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr;
-    void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
-    attention_online_f32_d128(scale, q, k, v, o, B, H, S, D, R, next_line(memory));
-    if (own) std::free(memory);
-    return 0;
-  }
-  return 16;
+  return launch_attention_online<AttentionOnlineF32D128Workspace>(scale, q, k, v, o, B, H, S, D, R, workspace,
+                                                                  workspace_bytes, attention_online_f32_d64,
+                                                                  attention_online_f32_d128);
 }
 
 extern "C" int64_t attention_online_bf16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                           int64_t R) {
-  if (D == 64) return 0;
-  if (D == 128) return AttentionOnlineBf16D128Workspace(B, H, S, D, R).bytes;
-  return 0;
+  return workspace_of_attention_online<AttentionOnlineBf16D128Workspace>(B, H, S, D, R);
 }
 
 extern "C" int attention_online_bf16_openmp(float scale, const uint16_t* q, const uint16_t* k,
                                             const uint16_t* v, uint16_t* o, int64_t B, int64_t H, int64_t S,
                                             int64_t D, int64_t R, void* workspace, int64_t workspace_bytes) {
-  if (D == 64) {
-    if (!(B >= 0)) return 1;
-    if (!(H >= 0)) return 2;
-    if (!(S >= 0)) return 3;
-    if (!(D == 64)) return 4;
-    if (!(R >= 0)) return 5;
-    if (overflows({2, B, H, S, 64})) return 6;
-    if (overflows({2, B, H, R, 64})) return 7;
-    if (q == nullptr && B * H * S * 64 > 0) return 8;
-    if (k == nullptr && B * H * R * 64 > 0) return 9;
-    if (v == nullptr && B * H * R * 64 > 0) return 10;
-    if (o == nullptr && B * H * S * 64 > 0) return 11;
-    if (overlap(q, B * H * S * 64 * 2, o, B * H * S * 64 * 2)) return 12;
-    if (overlap(k, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 13;
-    if (overlap(v, B * H * R * 64 * 2, o, B * H * S * 64 * 2)) return 14;
-    attention_online_bf16_d64(scale, q, k, v, o, B, H, S, D, R);
-    return 0;
-  }
-  if (D == 128) {
-    if (!(B >= 0)) return 1;
-    if (!(H >= 0)) return 2;
-    if (!(S >= 0)) return 3;
-    if (!(D == 128)) return 4;
-    if (!(R >= 0)) return 5;
-    if (overflows({2, B, H, S, 128})) return 6;
-    if (overflows({2, B, H, R, 128})) return 7;
-    if (q == nullptr && B * H * S * 128 > 0) return 8;
-    if (k == nullptr && B * H * R * 128 > 0) return 9;
-    if (v == nullptr && B * H * R * 128 > 0) return 10;
-    if (o == nullptr && B * H * S * 128 > 0) return 11;
-    if (overlap(q, B * H * S * 128 * 2, o, B * H * S * 128 * 2)) return 12;
-    if (overlap(k, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 13;
-    if (overlap(v, B * H * R * 128 * 2, o, B * H * S * 128 * 2)) return 14;
-    const AttentionOnlineBf16D128Workspace space(B, H, S, D, R);
-    const bool own = workspace == nullptr;
-    void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-    if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 15;
-    attention_online_bf16_d128(scale, q, k, v, o, B, H, S, D, R, next_line(memory));
-    if (own) std::free(memory);
-    return 0;
-  }
-  return 16;
-}
-
-extern "C" __attribute__((weak)) const char* attention_online_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "H must not be negative";
-    case 3:
-      return "S must not be negative";
-    case 4:
-      return "D must be one of the sizes that this was made for";
-    case 5:
-      return "R must not be negative";
-    case 6:
-      return "q has more bytes than can be counted";
-    case 7:
-      return "k has more bytes than can be counted";
-    case 8:
-      return "q must not be null";
-    case 9:
-      return "k must not be null";
-    case 10:
-      return "v must not be null";
-    case 11:
-      return "o must not be null";
-    case 12:
-      return "o must not overlap q";
-    case 13:
-      return "o must not overlap k";
-    case 14:
-      return "o must not overlap v";
-    case 15:
-      return "there is not enough memory for the workspace";
-    case 16:
-      return "the kernel was not made for these sizes";
-    case 17:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_attention_online<AttentionOnlineBf16D128Workspace>(
+      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_online_bf16_d64,
+      attention_online_bf16_d128);
 }

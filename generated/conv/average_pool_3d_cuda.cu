@@ -7,63 +7,17 @@
 
 #include "average_pool_3d.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
+using namespace kgen_cuda;
 
 template <class Index>
 __global__ void __launch_bounds__(256)
@@ -139,78 +93,32 @@ cudaError_t average_pool_3d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int6
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class T, class Run, class RunWide>
+int launch_average_pool_3d(const T* x, T* y, int64_t B, int64_t C, int64_t D, int64_t H, int64_t W,
+                           void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{3, B}, {4, C}, {5, D}, {6, H}, {7, W}})) return status;
+  const int64_t O = floor_div(D, 2);
+  const int64_t P = floor_div(H, 2);
+  const int64_t Q = floor_div(W, 2);
+  const Array arrays[] = {{1, x, {B, C, D, H, W}}, {2, y, {B, C, O, P, Q}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (B == 0 || C == 0 || O == 0 || P == 0 || Q == 0) return 0;
+  const bool small = larger(B * C * D * H * W, B * C * O * P * Q) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(small ? run(x, y, B, C, D, H, W, queue) : run_wide(x, y, B, C, D, H, W, queue));
+}
+
 }  // namespace
 
 extern "C" int average_pool_3d_f32_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t D, int64_t H,
                                         int64_t W, void* stream) {
-  const int64_t O = floor_div(D, 2);
-  const int64_t P = floor_div(H, 2);
-  const int64_t Q = floor_div(W, 2);
-  if (!(B >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (!(D >= 0)) return 3;
-  if (!(H >= 0)) return 4;
-  if (!(W >= 0)) return 5;
-  if (overflows({4, B, C, D, H, W})) return 6;
-  if (overflows({4, B, C, O, P, Q})) return 7;
-  if (x == nullptr && B * C * D * H * W > 0) return 8;
-  if (y == nullptr && B * C * O * P * Q > 0) return 9;
-  if (overlap(x, B * C * D * H * W * 4, y, B * C * O * P * Q * 4)) return 10;
-  const bool small = larger(B * C * D * H * W, B * C * O * P * Q) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? average_pool_3d_f32<int32_t>(x, y, B, C, D, H, W, queue)
-                                  : average_pool_3d_f32<int64_t>(x, y, B, C, D, H, W, queue);
-  return error == cudaSuccess ? 0 : 11;
+  return launch_average_pool_3d(x, y, B, C, D, H, W, stream, average_pool_3d_f32<int32_t>,
+                                average_pool_3d_f32<int64_t>);
 }
 
 extern "C" int average_pool_3d_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t D,
                                          int64_t H, int64_t W, void* stream) {
-  const int64_t O = floor_div(D, 2);
-  const int64_t P = floor_div(H, 2);
-  const int64_t Q = floor_div(W, 2);
-  if (!(B >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (!(D >= 0)) return 3;
-  if (!(H >= 0)) return 4;
-  if (!(W >= 0)) return 5;
-  if (overflows({2, B, C, D, H, W})) return 6;
-  if (overflows({2, B, C, O, P, Q})) return 7;
-  if (x == nullptr && B * C * D * H * W > 0) return 8;
-  if (y == nullptr && B * C * O * P * Q > 0) return 9;
-  if (overlap(x, B * C * D * H * W * 2, y, B * C * O * P * Q * 2)) return 10;
-  const bool small = larger(B * C * D * H * W, B * C * O * P * Q) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? average_pool_3d_bf16<int32_t>(x, y, B, C, D, H, W, queue)
-                                  : average_pool_3d_bf16<int64_t>(x, y, B, C, D, H, W, queue);
-  return error == cudaSuccess ? 0 : 11;
-}
-
-extern "C" __attribute__((weak)) const char* average_pool_3d_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "C must not be negative";
-    case 3:
-      return "D must not be negative";
-    case 4:
-      return "H must not be negative";
-    case 5:
-      return "W must not be negative";
-    case 6:
-      return "x has more bytes than can be counted";
-    case 7:
-      return "y has more bytes than can be counted";
-    case 8:
-      return "x must not be null";
-    case 9:
-      return "y must not be null";
-    case 10:
-      return "y must not overlap x";
-    case 11:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_average_pool_3d(x, y, B, C, D, H, W, stream, average_pool_3d_bf16<int32_t>,
+                                average_pool_3d_bf16<int64_t>);
 }

@@ -7,61 +7,17 @@
 
 #include "conv2d.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-// Is the coordinate within 0 .. extent-1?
-__host__ __device__ inline bool inside(int64_t coordinate, int64_t extent) {
-  return coordinate >= 0 && coordinate < extent;
-}
-
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
+using namespace kgen_cuda;
 
 template <class Index>
 __global__ void __launch_bounds__(256) conv2d_kernel(const float* x, const float* w, const float* bias,
@@ -105,66 +61,17 @@ cudaError_t conv2d(const float* x, const float* w, const float* bias, float* y, 
 
 extern "C" int conv2d_cuda(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C,
                            int64_t H, int64_t W, int64_t O, void* stream) {
+  if (const int status = check_sizes({{5, B}, {6, C}, {7, H}, {8, W}, {9, O}})) return status;
+  if (double(H) + 2.0 + 3.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
+  if (double(W) + 2.0 + 3.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
-  if (!(B >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (!(H >= 0)) return 3;
-  if (!(W >= 0)) return 4;
-  if (!(O >= 0)) return 5;
-  if (overflows({4, B, C, H, W})) return 6;
-  if (overflows({4, O, C, 3, 3})) return 7;
-  if (overflows({4, O})) return 8;
-  if (overflows({4, B, O, P, Q})) return 9;
-  if (x == nullptr && B * C * H * W > 0) return 10;
-  if (w == nullptr && O * C * 3 * 3 > 0) return 11;
-  if (y == nullptr && B * O * P * Q > 0) return 12;
-  if (overlap(x, B * C * H * W * 4, y, B * O * P * Q * 4)) return 13;
-  if (overlap(w, O * C * 3 * 3 * 4, y, B * O * P * Q * 4)) return 14;
-  if (overlap(bias, O * 4, y, B * O * P * Q * 4)) return 15;
+  const Array arrays[] = {
+      {1, x, {B, C, H, W}}, {2, w, {O, C, 3, 3}}, {3, bias, {O}, kMayBeNull}, {4, y, {B, O, P, Q}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (B == 0 || O == 0 || P == 0 || Q == 0) return 0;
   const bool small = larger(larger(larger(B * C * H * W, O * C * 3 * 3), O), B * O * P * Q) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? conv2d<int32_t>(x, w, bias, y, B, C, H, W, O, queue)
-                                  : conv2d<int64_t>(x, w, bias, y, B, C, H, W, O, queue);
-  return error == cudaSuccess ? 0 : 16;
-}
-
-extern "C" __attribute__((weak)) const char* conv2d_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "C must not be negative";
-    case 3:
-      return "H must not be negative";
-    case 4:
-      return "W must not be negative";
-    case 5:
-      return "O must not be negative";
-    case 6:
-      return "x has more bytes than can be counted";
-    case 7:
-      return "w has more bytes than can be counted";
-    case 8:
-      return "bias has more bytes than can be counted";
-    case 9:
-      return "y has more bytes than can be counted";
-    case 10:
-      return "x must not be null";
-    case 11:
-      return "w must not be null";
-    case 12:
-      return "y must not be null";
-    case 13:
-      return "y must not overlap x";
-    case 14:
-      return "y must not overlap w";
-    case 15:
-      return "y must not overlap bias";
-    case 16:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return cuda_status(small ? conv2d<int32_t>(x, w, bias, y, B, C, H, W, O, queue)
+                           : conv2d<int64_t>(x, w, bias, y, B, C, H, W, O, queue));
 }

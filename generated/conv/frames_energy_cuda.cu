@@ -7,103 +7,17 @@
 
 #include "frames_energy.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-// Is the coordinate within 0 .. extent-1?
-__host__ __device__ inline bool inside(int64_t coordinate, int64_t extent) {
-  return coordinate >= 0 && coordinate < extent;
-}
-
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
+using namespace kgen_cuda;
 
 template <class Index>
 __global__ void __launch_bounds__(512) frames_energy_kernel(const float* x, float* energy, Index W) {
@@ -136,38 +50,14 @@ cudaError_t frames_energy(const float* x, float* energy, int64_t W, cudaStream_t
 }  // namespace
 
 extern "C" int frames_energy_cuda(const float* x, float* energy, int64_t W, void* stream) {
+  if (const int status = check_sizes({{3, W}})) return status;
+  if (double(W) + 400.0 + 160.0 + 1.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const int64_t F = larger(floor_div(W - 400, 160) + 1, 0);
-  if (!(W >= 0)) return 1;
-  if (overflows({4, W})) return 2;
-  if (overflows({4, F})) return 3;
-  if (x == nullptr && W > 0) return 4;
-  if (energy == nullptr && F > 0) return 5;
-  if (overlap(x, W * 4, energy, F * 4)) return 6;
+  const Array arrays[] = {{1, x, {W}}, {2, energy, {F}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (F == 0) return 0;
   const bool small = larger(W, F) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? frames_energy<int32_t>(x, energy, W, queue) : frames_energy<int64_t>(x, energy, W, queue);
-  return error == cudaSuccess ? 0 : 7;
-}
-
-extern "C" __attribute__((weak)) const char* frames_energy_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "W must not be negative";
-    case 2:
-      return "x has more bytes than can be counted";
-    case 3:
-      return "energy has more bytes than can be counted";
-    case 4:
-      return "x must not be null";
-    case 5:
-      return "energy must not be null";
-    case 6:
-      return "energy must not overlap x";
-    case 7:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return cuda_status(small ? frames_energy<int32_t>(x, energy, W, queue)
+                           : frames_energy<int64_t>(x, energy, W, queue));
 }

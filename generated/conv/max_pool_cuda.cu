@@ -9,65 +9,16 @@
 
 #include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-// Is the coordinate within 0 .. extent-1?
-__host__ __device__ inline bool inside(int64_t coordinate, int64_t extent) {
-  return coordinate >= 0 && coordinate < extent;
-}
-
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
+using namespace kgen_cuda;
 
 template <class Index>
 __global__ void __launch_bounds__(256)
@@ -107,48 +58,16 @@ cudaError_t max_pool(const float* x, float* y, int64_t B, int64_t C, int64_t H, 
 
 extern "C" int max_pool_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W,
                              void* stream) {
+  if (const int status = check_sizes({{3, B}, {4, C}, {5, H}, {6, W}})) return status;
+  if (double(H) + 1.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
+  if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  if (!(B >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (!(H >= 0)) return 3;
-  if (!(W >= 0)) return 4;
-  if (overflows({4, B, C, H, W})) return 5;
-  if (overflows({4, B, C, P, Q})) return 6;
-  if (x == nullptr && B * C * H * W > 0) return 7;
-  if (y == nullptr && B * C * P * Q > 0) return 8;
-  if (overlap(x, B * C * H * W * 4, y, B * C * P * Q * 4)) return 9;
+  const Array arrays[] = {{1, x, {B, C, H, W}}, {2, y, {B, C, P, Q}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (B == 0 || C == 0 || P == 0 || Q == 0) return 0;
   const bool small = larger(B * C * H * W, B * C * P * Q) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? max_pool<int32_t>(x, y, B, C, H, W, queue) : max_pool<int64_t>(x, y, B, C, H, W, queue);
-  return error == cudaSuccess ? 0 : 10;
-}
-
-extern "C" __attribute__((weak)) const char* max_pool_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "C must not be negative";
-    case 3:
-      return "H must not be negative";
-    case 4:
-      return "W must not be negative";
-    case 5:
-      return "x has more bytes than can be counted";
-    case 6:
-      return "y has more bytes than can be counted";
-    case 7:
-      return "x must not be null";
-    case 8:
-      return "y must not be null";
-    case 9:
-      return "y must not overlap x";
-    case 10:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return cuda_status(small ? max_pool<int32_t>(x, y, B, C, H, W, queue)
+                           : max_pool<int64_t>(x, y, B, C, H, W, queue));
 }

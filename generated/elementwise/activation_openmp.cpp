@@ -7,687 +7,15 @@
 
 #include "activation.h"
 
-#include <cmath>
-#include <cstring>
-#include <initializer_list>
-#include <limits>
-#include <type_traits>
-#include <utility>
+#include "../kgen_openmp.h"
 
-#if defined(_OPENMP)
-#include <omp.h>
-#define OMP(directive) _Pragma(#directive)
-#else
-#define OMP(directive)
+#if KGEN_OPENMP_REVISION != 6
+#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 namespace {
 
-template <class A, class B>
-inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  int64_t product = 1;
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  for (int64_t factor : factors)
-    if (__builtin_mul_overflow(product, factor, &product)) return true;
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// The widest vector of the machine that this file is compiled for.
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
-
-constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
-
-template <class T, int N>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(sizeof(T) * N)));
-};
-template <size_t kBytes>
-using IntegerOf = std::conditional_t<
-    kBytes == 1, int8_t,
-    std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
-
-// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
-// lane.
-template <class To, class V>
-inline auto resized(V from) {
-  using T = std::decay_t<decltype(from[0])>;
-  constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
-  using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
-  using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
-  if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
-    return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
-  else
-    return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
-}
-
-// One truth value a lane: all its bits are set, or none.
-template <int N>
-struct Mask {
-  using Int = IntegerOf<kVectorBytes / N>;
-  using Vector = typename VectorOf<Int, N>::type;
-  static constexpr int kLanes = N;
-  Vector v;
-
-  Mask() = default;
-  Mask(Vector bits) : v(bits) {}
-  Mask(bool all) : v(Vector{} - Int(all)) {}
-  // From integers of any width, and to those of the width of T.
-  template <class V>
-  static Mask from(V bits) {
-    if constexpr (sizeof(V) == sizeof(Vector))
-      return (Vector)bits;
-    else
-      return resized<Int>(bits);
-  }
-  template <class T>
-  auto as() const {
-    using Wanted = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-    if constexpr (sizeof(T) == sizeof(Int))
-      return (Wanted)v;
-    else
-      return resized<IntegerOf<sizeof(T)>>(v);
-  }
-  bool has(int lane) const { return v[lane] != 0; }
-  bool operator[](int lane) const { return v[lane] != 0; }
-  friend Mask operator&&(Mask a, Mask b) { return a.v & b.v; }
-  friend Mask operator||(Mask a, Mask b) { return a.v | b.v; }
-  friend Mask operator!(Mask a) { return ~a.v; }
-  friend Mask operator==(Mask a, Mask b) { return ~(a.v ^ b.v); }
-  friend Mask operator!=(Mask a, Mask b) { return a.v ^ b.v; }
-  friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
-};
-
-// One value at N neighbouring points. Integers wrap around, so their arithmetic is done unsigned.
-template <class T, int N>
-struct Lanes {
-  using Vector = typename VectorOf<T, N>::type;
-  using Unsigned = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
-                                               std::enable_if<true, T>>::type;
-  using Math = typename VectorOf<Unsigned, N>::type;
-  static constexpr int kLanes = N;
-  Vector v;
-
-  Lanes() = default;
-  Lanes(Vector values) : v(values) {}
-  Lanes(T all) : v(all - Vector{}) {}
-  T operator[](int lane) const { return v[lane]; }
-  friend Lanes operator+(Lanes a, Lanes b) { return (Vector)((Math)a.v + (Math)b.v); }
-  friend Lanes operator-(Lanes a, Lanes b) { return (Vector)((Math)a.v - (Math)b.v); }
-  friend Lanes operator*(Lanes a, Lanes b) { return (Vector)((Math)a.v * (Math)b.v); }
-  friend Lanes operator/(Lanes a, Lanes b) { return a.v / b.v; }
-  friend Lanes operator-(Lanes a) { return (Vector)(-(Math)a.v); }
-  friend Lanes operator&(Lanes a, Lanes b) { return a.v & b.v; }
-  friend Lanes operator|(Lanes a, Lanes b) { return a.v | b.v; }
-  friend Lanes operator^(Lanes a, Lanes b) { return a.v ^ b.v; }
-  friend Lanes operator~(Lanes a) { return ~a.v; }
-  Lanes& operator+=(Lanes b) { return *this = *this + b; }
-  Lanes& operator-=(Lanes b) { return *this = *this - b; }
-  Lanes& operator*=(Lanes b) { return *this = *this * b; }
-  friend Mask<N> operator<(Lanes a, Lanes b) { return Mask<N>::from(a.v < b.v); }
-  friend Mask<N> operator<=(Lanes a, Lanes b) { return Mask<N>::from(a.v <= b.v); }
-  friend Mask<N> operator>(Lanes a, Lanes b) { return Mask<N>::from(a.v > b.v); }
-  friend Mask<N> operator>=(Lanes a, Lanes b) { return Mask<N>::from(a.v >= b.v); }
-  friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
-  friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
-  friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-};
-template <class T, int N>
-struct LanesOf {
-  using type = Lanes<T, N>;
-};
-template <int N>
-struct LanesOf<bool, N> {
-  using type = Mask<N>;
-};
-
-// The lanes of a group that take part: all of them, or the first few where a loop ends.
-template <int N>
-struct AllLanes {
-  static constexpr int kLanes = N, count = N;
-  bool has(int) const { return true; }
-};
-// All of them, in a loop that writes around the caches: functions for it are made apart, without the
-// questions of others.
-template <int N>
-struct FarLanes : AllLanes<N> {};
-template <int N>
-struct FirstLanes {
-  static constexpr int kLanes = N;
-  int count;
-  bool has(int lane) const { return lane < count; }
-};
-template <int N>
-inline Mask<N> mask_of(AllLanes<N>) {
-  return true;
-}
-template <int N>
-inline Mask<N> mask_of(FirstLanes<N> active) {
-  typename Mask<N>::Vector position = {};
-  for (int lane = 0; lane < N; ++lane) position[lane] = typename Mask<N>::Int(lane);
-  return Mask<N>::from(position < typename Mask<N>::Int(active.count));
-}
-template <int N>
-inline Mask<N> mask_of(Mask<N> active) {
-  return active;
-}
-
-// Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
-template <int N, class All = AllLanes<N>, class Step>
-inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
-  for (const int64_t last = end - N; first <= last; first += N) step(first, All{});
-  if (first < end) step(first, FirstLanes<N>{int(end - first)});
-}
-
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  if (!around) return for_lanes<N>(first, end, step);
-  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N, FarLanes<N>>(past == 0 ? first : first + N - past, end, step);
-}
-
-template <int N>
-inline bool any_lane(Mask<N> mask) {
-#if defined(__clang__)
-  return __builtin_reduce_or(mask.v) != 0;
-#elif defined(__AVX512F__)
-  const auto words = (typename VectorOf<int, 16>::type)mask.v;
-  return __builtin_ia32_ptestmd512(words, words, -1) != 0;
-#elif defined(__AVX2__)
-  return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) != 0;
-#elif defined(__SSE2__) && !defined(__AVX__)
-  return __builtin_ia32_pmovmskb128((typename VectorOf<char, 16>::type)mask.v) != 0;
-#else
-  uint64_t words[kVectorBytes / 8], all = 0;
-  memcpy(words, &mask.v, sizeof words);
-  for (uint64_t word : words) all |= word;
-  return all != 0;
-#endif
-}
-
-template <int N>
-inline bool all_lanes(Mask<N> mask) {
-#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__)
-  return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) == -1;
-#else
-  return !any_lane(!mask);
-#endif
-}
-
-// The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
-// that was written to memory in parts would have to be waited for.
-template <class Word>
-inline uint64_t word_at(const char* from) {
-  Word word;
-  memcpy(&word, from, sizeof word);
-  return word;
-}
-template <size_t kLeast>
-inline uint64_t first_of_word(const char* from, size_t bytes) {
-  if (bytes >= 8) return word_at<uint64_t>(from);
-  if (kLeast <= 4 && bytes >= 4)
-    return word_at<uint32_t>(from) | word_at<uint32_t>(from + bytes - 4) << (8 * bytes - 32);
-  if (kLeast <= 2 && bytes >= 2)
-    return word_at<uint16_t>(from) | word_at<uint16_t>(from + bytes - 2) << (8 * bytes - 16);
-  return kLeast == 1 && bytes == 1 ? word_at<uint8_t>(from) : 0;
-}
-template <class V, size_t kLeast, size_t... kWord>
-inline V first_of_words(const char* from, size_t bytes, std::index_sequence<kWord...>) {
-  using Words = typename VectorOf<uint64_t, int(sizeof...(kWord))>::type;
-  return (V)Words{(8 * kWord < bytes ? first_of_word<kLeast>(from + 8 * kWord, bytes - 8 * kWord) : 0)...};
-}
-template <class T, int N>
-inline typename VectorOf<T, N>::type load_vector(const T* from, AllLanes<N>) {
-  typename VectorOf<T, N>::type values;
-  memcpy(&values, from, sizeof values);
-  return values;
-}
-template <class T, int N>
-inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> active) {
-  using V = typename VectorOf<T, N>::type;
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
-  if constexpr (N <= 16 && sizeof(V) >= 32) {
-    const auto bits = uint16_t((1 << active.count) - 1);
-    if constexpr (sizeof(T) == 2)
-      return (V)__builtin_ia32_loaddquhi256_mask(reinterpret_cast<const short*>(from),
-                                                 typename VectorOf<short, 16>::type{}, bits);
-    if constexpr (N == 16 && sizeof(T) == 4)
-      return (V)__builtin_ia32_loadups512_mask(reinterpret_cast<const float*>(from),
-                                               typename VectorOf<float, 16>::type{}, bits);
-    if constexpr (N == 8 && sizeof(T) == 8)
-      return (V)__builtin_ia32_loadupd512_mask(reinterpret_cast<const double*>(from),
-                                               typename VectorOf<double, 8>::type{}, uint8_t(bits));
-  }
-#endif
-#if defined(__AVX2__) && !defined(__clang__)
-  if constexpr (sizeof(V) == 32 && sizeof(T) == 4)
-    return (V)__builtin_ia32_maskloadps256(reinterpret_cast<const typename VectorOf<float, 8>::type*>(from),
-                                           mask_of(active).template as<float>());
-  if constexpr (sizeof(V) == 32 && sizeof(T) == 8)
-    return (V)__builtin_ia32_maskloadpd256(
-        reinterpret_cast<const typename VectorOf<double, 4>::type*>(from),
-        (typename VectorOf<long long, 4>::type)mask_of(active).template as<double>());
-#endif
-  const char* bytes = reinterpret_cast<const char*>(from);
-  const size_t count = size_t(active.count) * sizeof(T);
-  if constexpr (sizeof(V) <= 8)
-    return (V)IntegerOf<sizeof(V)>(first_of_word<sizeof(T)>(bytes, count));
-  else
-    return first_of_words<V, sizeof(T)>(bytes, count, std::make_index_sequence<sizeof(V) / 8>());
-}
-// Neighbouring elements; only those of active lanes are touched. The others are 0.
-template <class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
-  if constexpr (std::is_same_v<T, bool>)
-    return Mask<Active::kLanes>::from(load_vector(reinterpret_cast<const int8_t*>(from), active) != 0);
-  else
-    return load_vector(from, active);
-}
-
-// Copies the first bytes of a vector, by halves.
-template <size_t kBytes, size_t kLeast>
-inline void copy_bits(char* to, const char* from, size_t bytes) {
-  if constexpr (kBytes >= kLeast) {
-    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
-    const size_t done = bytes & kBytes;
-    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
-  }
-}
-template <class T, int N>
-inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
-  memcpy(to, &value, sizeof value);
-}
-template <class T, int N>
-inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
-  if constexpr (N <= 16 && sizeof(value) >= 32) {
-    const auto bits = uint16_t((1 << active.count) - 1);
-    if constexpr (sizeof(T) == 2)
-      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to),
-                                               (typename VectorOf<short, 16>::type)value, bits);
-    if constexpr (N == 16 && sizeof(T) == 4)
-      return __builtin_ia32_storeups512_mask(static_cast<float*>(to),
-                                             (typename VectorOf<float, 16>::type)value, bits);
-    if constexpr (N == 8 && sizeof(T) == 8)
-      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to),
-                                             (typename VectorOf<double, 8>::type)value, uint8_t(bits));
-  }
-#endif
-  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value),
-                                          size_t(active.count) * sizeof(T));
-}
-// Writes the active lanes to neighbouring elements.
-template <class T, class Active>
-inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
-  if constexpr (std::is_same_v<T, bool>)
-    store_vector<int8_t>(to, active, value.template as<bool>() & 1);
-  else
-    store_vector<T>(to, active, value.v);
-}
-
-constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
-
-// Writes around the caches: the lines are not read first.
-template <class V>
-inline void write_around(void* to, V value) {
-#if defined(__clang__)
-  __builtin_nontemporal_store(value, static_cast<V*>(to));
-#else
-#if defined(__AVX512F__)
-  if constexpr (sizeof(V) == 64)
-    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
-#endif
-#if defined(__AVX__)
-  if constexpr (sizeof(V) == 32)
-    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
-#endif
-#if defined(__SSE2__)
-  if constexpr (sizeof(V) == 16)
-    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
-#endif
-  memcpy(to, &value, sizeof(V));
-#endif
-}
-template <class T, class Active>
-inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
-    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
-  store(to, active, value);
-}
-// Before others may read what was written so.
-inline void finish_stores() {
-#if defined(__SSE2__)
-  __builtin_ia32_sfence();
-#endif
-}
-
-// Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
-template <class T, int N>
-inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
-  return b.v > a.v ? b.v : a.v;
-}
-template <class T, int N>
-inline Lanes<T, N> lesser(Lanes<T, N> a, Lanes<T, N> b) {
-  return b.v < a.v ? b.v : a.v;
-}
-
-// The greater and the lesser are `a` where either is NaN: with all bits set where `b` is, that is NaN.
-template <class T, int N>
-inline Lanes<T, N> or_nan(Lanes<T, N> chosen, Lanes<T, N> b) {
-  using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-  return (typename Lanes<T, N>::Vector)((Bits)chosen.v | (Bits)(b.v != b.v));
-}
-// One number in all lanes. GCC finds the instruction for an extreme only where it does not know the number.
-template <class T, int N>
-inline Lanes<T, N> opaque(T number) {
-  Lanes<T, N> all(number);
-#if defined(__SSE2__) && !defined(__clang__)
-  if constexpr (std::is_floating_point_v<T> && sizeof(all.v) <= kVectorBytes) asm("" : "+x"(all.v));
-#endif
-  return all;
-}
-
-// NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of them.
-template <class T, int N>
-inline Lanes<T, N> maximum(Lanes<T, N> a, Lanes<T, N> b) {
-  return or_nan(greater(a, b), b);
-}
-template <class T, int N>
-inline Lanes<T, N> minimum(Lanes<T, N> a, Lanes<T, N> b) {
-  return or_nan(lesser(a, b), b);
-}
-template <class T, int N>
-inline Lanes<T, N> maximum(Lanes<T, N> a, std::common_type_t<T> b) {
-  return b != b ? Lanes<T, N>(b) : greater(a, opaque<T, N>(b));
-}
-template <class T, int N>
-inline Lanes<T, N> minimum(Lanes<T, N> a, std::common_type_t<T> b) {
-  return b != b ? Lanes<T, N>(b) : lesser(a, opaque<T, N>(b));
-}
-template <class T, int N>
-inline Lanes<T, N> maximum(std::common_type_t<T> a, Lanes<T, N> b) {
-  return maximum(Lanes<T, N>(a), b);
-}
-template <class T, int N>
-inline Lanes<T, N> minimum(std::common_type_t<T> a, Lanes<T, N> b) {
-  return minimum(Lanes<T, N>(a), b);
-}
-
-// Integers of two bytes as longer ones, in one instruction where GCC would widen one half after the other.
-template <class To, class T, int N>
-inline Lanes<To, N> widened(Lanes<T, N> from) {
-#if defined(__AVX2__) && !defined(__clang__)
-  using Wide = typename Lanes<To, N>::Vector;
-  constexpr bool kSigned = std::is_signed_v<T>;
-  const auto v = (typename VectorOf<int16_t, N>::type)from.v;
-  if constexpr (sizeof(To) == 4 && N == 8)
-    return kSigned ? (Wide)__builtin_ia32_pmovsxwd256(v) : (Wide)__builtin_ia32_pmovzxwd256(v);
-#if defined(__AVX512F__)
-  constexpr typename VectorOf<int32_t, 16>::type kNone = {};
-  if constexpr (sizeof(To) == 4 && N == 16)
-    return kSigned ? (Wide)__builtin_ia32_pmovsxwd512_mask(v, kNone, -1)
-                   : (Wide)__builtin_ia32_pmovzxwd512_mask(v, kNone, -1);
-#endif
-#endif
-  return resized<To>(from.v);
-}
-
-template <int N>
-inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
-  using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)((Words)widened<uint32_t>(bits).v << 16);
-}
-
-// The upper halves of words.
-template <int N, size_t... kLane>
-inline Lanes<uint16_t, N> upper_halves(typename VectorOf<uint32_t, N>::type words,
-                                       std::index_sequence<kLane...>) {
-  if constexpr (N > 4) {
-    const auto halves = (typename VectorOf<uint16_t, 2 * N>::type) words;
-    return __builtin_shufflevector(halves, halves, (2 * int(kLane) + 1)...);
-  } else {
-    return resized<uint16_t>(words >> 16);
-  }
-}
-// Round to nearest even.
-template <int N>
-inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
-  using Words = typename VectorOf<uint32_t, N>::type;
-  const Words bits = (Words)value.v, rounded = bits + (((bits >> 16) & 1u) + 0x7fffu),
-              quiet = bits | 0x400000u;
-  return upper_halves<N>(value.v == value.v ? rounded : quiet, std::make_index_sequence<N>{});
-}
-
-// By the instruction where there is one; a NaN is quiet then.
-template <int N>
-inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
-  using Floats = typename VectorOf<float, N>::type;
-#if defined(__F16C__) && defined(__clang__)
-  return __builtin_convertvector((typename VectorOf<_Float16, N>::type)half.v, Floats);
-#else
-#if defined(__F16C__)
-  if constexpr (N == 4)
-    return __builtin_ia32_vcvtph2ps(
-        (typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(half.v, half.v, 0, 1, 2, 3, 0, 1, 2, 3));
-  if constexpr (N == 8) return __builtin_ia32_vcvtph2ps256((typename VectorOf<int16_t, 8>::type)half.v);
-#endif
-#if defined(__AVX512F__)
-  if constexpr (N == 16)
-    return __builtin_ia32_vcvtph2ps512_mask((typename VectorOf<int16_t, 16>::type)half.v,
-                                            typename VectorOf<float, 16>::type{}, -1, 4);
-#endif
-  using Words = typename VectorOf<uint32_t, N>::type;
-  using Ints = typename VectorOf<int32_t, N>::type;
-  const Words all = resized<uint32_t>(half.v), sign = (all & 0x8000u) << 16, rest = all & 0x7fffu;
-  const Words quiet = (Words)((Ints)rest > 0x7c00) & 0x400000u;
-  const Words normal = (rest << 13) + 0x38000000u, special = (rest << 13) | 0x7f800000u | quiet;
-  const Words small = (Words)(__builtin_convertvector((Ints)rest, Floats) * (1.0f / 16777216.0f));
-  const Words bits = (Ints)rest >= 0x7c00 ? special : ((Ints)rest >= 0x0400 ? normal : small);
-  return (Floats)(bits | sign);
-#endif
-}
-
-// Round to nearest even; each NaN becomes the same one, with its sign.
-template <int N>
-inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
-  using Words = typename VectorOf<uint32_t, N>::type;
-  using Floats = typename VectorOf<float, N>::type;
-#if defined(__F16C__)
-  const Floats nan = (Floats)(((Words)value.v & 0x80000000u) | 0x7fc00000u),
-               known = value.v == value.v ? value.v : nan;
-#endif
-#if defined(__F16C__) && defined(__clang__)
-  return (typename Lanes<uint16_t, N>::Vector) __builtin_convertvector(known,
-                                                                       typename VectorOf<_Float16, N>::type);
-#else
-#if defined(__F16C__)
-  if constexpr (N == 4)
-    return (typename Lanes<uint16_t, 4>::Vector)__builtin_shufflevector(
-        __builtin_ia32_vcvtps2ph(known, 0), VectorOf<int16_t, 8>::type{}, 0, 1, 2, 3);
-  if constexpr (N == 8) return (typename Lanes<uint16_t, 8>::Vector)__builtin_ia32_vcvtps2ph256(known, 0);
-#endif
-#if defined(__AVX512F__)
-  if constexpr (N == 16)
-    return (typename Lanes<uint16_t, 16>::Vector)__builtin_ia32_vcvtps2ph512_mask(
-        known, 0, VectorOf<int16_t, 16>::type{}, -1);
-#endif
-  using Ints = typename VectorOf<int32_t, N>::type;
-  const Words all = (Words)value.v, sign = (all >> 16) & 0x8000u, rest = all & 0x7fffffffu;
-  const Words normal = (rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13;
-  // The last bit of 0.5 is that of the smallest half.
-  const Words small = (Words)((Floats)rest + 0.5f) - 0x3f000000u;
-  const Words finite = (Ints)rest < 0x38800000 ? small : normal;
-  const Words bits =
-      (Ints)rest > 0x7f800000 ? Words{} + 0x7e00u : ((Ints)rest >= 0x477ff000 ? Words{} + 0x7c00u : finite);
-  return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
-#endif
-}
-
-// How a floating number is laid out. Adding kRounder and taking it off again rounds to a whole number.
-template <class T>
-struct Real {
-  static constexpr bool kSingle = sizeof(T) == 4;
-  using Int = std::conditional_t<kSingle, int32_t, int64_t>;
-  static constexpr int kFraction = kSingle ? 23 : 52;
-  static constexpr Int kBias = kSingle ? 127 : 1023, kSign = kSingle ? Int(INT32_MIN) : Int(INT64_MIN);
-  static constexpr T kRounder = kSingle ? T(12582912.0) : T(6755399441055744.0);
-  static constexpr T kSmallest = kSingle ? T(1.17549435e-38) : T(2.2250738585072014e-308);
-};
-template <class T, int N>
-using Ints = Lanes<typename Real<T>::Int, N>;
-template <class T, int N>
-inline Lanes<T, N> shifted_down(Lanes<T, N> positive, int count) {
-  return (typename Lanes<T, N>::Vector)((typename Lanes<T, N>::Math)positive.v >> count);
-}
-template <class T, int N>
-inline Lanes<T, N> shifted_up(Lanes<T, N> value, int count) {
-  return (typename Lanes<T, N>::Vector)((typename Lanes<T, N>::Math)value.v << count);
-}
-template <class T, int N>
-inline Ints<T, N> bits_of(Lanes<T, N> value) {
-  return (typename Ints<T, N>::Vector)value.v;
-}
-template <class T, int N>
-inline Lanes<T, N> of_bits(Ints<T, N> bits) {
-  return (typename Lanes<T, N>::Vector)bits.v;
-}
-
-template <class T, int N>
-inline Lanes<T, N> magnitude(Lanes<T, N> value) {
-  return of_bits<T, N>(bits_of(value) & ~Real<T>::kSign);
-}
-// A number that is positive or has the sign already, with the sign of `sign`.
-template <class T, int N>
-inline Lanes<T, N> with_sign(Lanes<T, N> value, Lanes<T, N> sign) {
-  return of_bits<T, N>(bits_of(value) | (bits_of(sign) & Real<T>::kSign));
-}
-
-// A polynomial in x, highest power first; each step is one instruction where the machine has it.
-template <class T, int N, class... Rest>
-inline Lanes<T, N> horner(Lanes<T, N> x, T highest, Rest... rest) {
-  typename Lanes<T, N>::Vector p = Lanes<T, N>(highest).v;
-  ((p = p * x.v + rest), ...);
-  return p;
-}
-template <class T, int N>
-inline Lanes<T, N> multiply_add(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {
-  return a.v * b.v + c.v;
-}
-
-// The nearest whole number, of numbers that are not large.
-template <class T, int N>
-struct Whole {
-  Lanes<T, N> value;
-  Ints<T, N> number, exponent;  // `exponent`: where the exponent of a floating number is
-};
-template <class T, int N>
-inline Whole<T, N> nearest(Lanes<T, N> x) {
-  const Lanes<T, N> shifted = x + Real<T>::kRounder;
-  const Ints<T, N> number = bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder));
-  return {shifted - Real<T>::kRounder, number, shifted_up(bits_of(shifted), Real<T>::kFraction)};
-}
-
-template <class T, int N>
-inline Lanes<T, N> power_of_two(Ints<T, N> n) {
-  return of_bits<T, N>(shifted_up(n + Real<T>::kBias, Real<T>::kFraction));
-}
-
-// y 2^n, the power of x, in two steps, so that the smallest results come out as well: 0 below `least`,
-// infinite above `most`.
-template <class T, int N>
-__attribute__((noinline)) Lanes<T, N> scaled_far(typename Lanes<T, N>::Vector y,
-                                                 typename Ints<T, N>::Vector whole,
-                                                 typename Lanes<T, N>::Vector x, T least, T most) {
-  constexpr auto kBias = Real<T>::kBias;
-  const Ints<T, N> n = whole, half = shifted_down(Ints<T, N>(n + 2 * kBias), 1) - kBias;
-  const Lanes<T, N> power = Lanes<T, N>(y) * power_of_two<T, N>(half) * power_of_two<T, N>(n - half), of = x;
-  return choose(of < least, T(0), choose(of > most, std::numeric_limits<T>::infinity(), power));
-}
-// The same by the instruction for it, or where n may mostly be added to the exponent of y, which is near 1.
-// kFalls: n is not above 0.
-template <bool kFalls, class T, int N>
-inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, T most) {
-#if defined(__AVX512F__) && !defined(__clang__)
-  if constexpr (sizeof(y.v) == 64) {
-    if constexpr (sizeof(T) == 4)
-      y = __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
-    else
-      y = __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, -1, 4);
-    if constexpr (!kFalls) y = choose(x > most, std::numeric_limits<T>::infinity(), y);
-    return choose(x < least, T(0), y);
-  }
-#endif
-  constexpr T kMost = Real<T>::kBias - 2;
-  const bool near = all_lanes(kFalls ? n.value >= -kMost : n.value * n.value <= kMost * kMost);
-  if (__builtin_expect(!near, false)) return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
-  return of_bits<T, N>(bits_of(y) + n.exponent);
-}
-
-// (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, within 2^-28 of e^r.
-template <int N>
-inline Lanes<float, N> exp_rest(Lanes<float, N> r) {
-  return horner(r, 0.0013814465f, 0.008368708f, 0.04166839f, 0.16666521f, 0.49999994f);
-}
-// x = n ln 2 + r
-template <int N>
-inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
-  return x - n * 0.693145752f - n * 1.42860677e-6f;
-}
-
-// For |r| <= ln 2 / 2.
-template <class T, int N>
-inline Lanes<T, N> exp_near_0(Lanes<T, N> r) {
-  return multiply_add(multiply_add(exp_rest(r), r, Lanes<T, N>(T(1))), r, Lanes<T, N>(T(1)));
-}
-
-// e^x for x <= 0, which does not overflow.
-template <class T, int N>
-inline Lanes<T, N> exp_below_0(Lanes<T, N> x) {
-  const Whole<T, N> n = nearest(x * T(1.4426950408889634));
-  return scaled<true>(exp_near_0(without_ln2(x, n.value)), n, x, T(sizeof(T) == 4 ? -104 : -746), T(0));
-}
-
-// e^-|x| never overflows. The sign bit chooses, which takes no comparison. Within 2.5 ulp.
-template <class T, int N>
-inline Lanes<T, N> sigmoid(Lanes<T, N> x) {
-  using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-  const Lanes<T, N> e = exp_below_0(of_bits<T, N>(bits_of(x) | Real<T>::kSign)), one = T(1);
-  return Lanes<T, N>((Bits)x.v < 0 ? e.v : one.v) / (e + one);
-}
-
-// The quotient is within 2^-26 of erf(x) / x up to 3.85, from where on erf is 1, and the quotient more.
-// Within 7.5 ulp; 6 with fused multiply-add.
-template <int N>
-inline Lanes<float, N> erf(Lanes<float, N> x) {
-  const Lanes<float, N> size = minimum(magnitude(x), 4.1f), z = size * size;
-  const Lanes<float, N> p =
-      horner(z, 2.8432503e-06f, 3.852656e-04f, 0.004954743f, 0.07077488f, 0.2534019f, 1.5217458f);
-  const Lanes<float, N> q =
-      horner(z, 5.2234376e-05f, 0.0015448456f, 0.019939158f, 0.15256743f, 0.6741083f, 1.3486121f);
-  return with_sign(minimum(size * p / q, 1.0f), x);
-}
+using namespace kgen_openmp;
 
 void activation_relu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N) {
   const bool around_caches = rows * N * 4 >= kBeyondCaches;
@@ -936,198 +264,75 @@ void activation_squared_relu_f16(const uint16_t* x, const uint16_t* bias, uint16
   }
 }
 
+// Checks the arguments, then runs.
+template <class T, class Run>
+int launch_activation(const T* x, const T* bias, T* y, int64_t rows, int64_t N, Run run) {
+  if (const int status = check_sizes({{4, rows}, {5, N}})) return status;
+  const Array arrays[] = {{1, x, {rows, N}}, {2, bias, {N}, kMayBeNull}, {3, y, {rows, N}}};
+  if (const int status = check_arrays(arrays, {{3, 1}})) return status;
+  if (rows == 0 || N == 0) return 0;
+  run(x, bias, y, rows, N);
+  return 0;
+}
+
 }  // namespace
 
 extern "C" int activation_relu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
                                           int64_t N) {
-  if (!(rows >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, rows, N})) return 3;
-  if (overflows({4, N})) return 4;
-  if (x == nullptr && rows * N > 0) return 5;
-  if (y == nullptr && rows * N > 0) return 6;
-  if (static_cast<const void*>(x) != y && overlap(x, rows * N * 4, y, rows * N * 4)) return 7;
-  if (overlap(bias, N * 4, y, rows * N * 4)) return 8;
-  activation_relu_f32(x, bias, y, rows, N);
-  return 0;
+  return launch_activation(x, bias, y, rows, N, activation_relu_f32);
 }
 
 extern "C" int activation_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                            int64_t N) {
-  if (!(rows >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, rows, N})) return 3;
-  if (overflows({2, N})) return 4;
-  if (x == nullptr && rows * N > 0) return 5;
-  if (y == nullptr && rows * N > 0) return 6;
-  if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
-  if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  activation_relu_bf16(x, bias, y, rows, N);
-  return 0;
+  return launch_activation(x, bias, y, rows, N, activation_relu_bf16);
 }
 
 extern "C" int activation_relu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                           int64_t N) {
-  if (!(rows >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, rows, N})) return 3;
-  if (overflows({2, N})) return 4;
-  if (x == nullptr && rows * N > 0) return 5;
-  if (y == nullptr && rows * N > 0) return 6;
-  if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
-  if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  activation_relu_f16(x, bias, y, rows, N);
-  return 0;
+  return launch_activation(x, bias, y, rows, N, activation_relu_f16);
 }
 
 extern "C" int activation_gelu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
                                           int64_t N) {
-  if (!(rows >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, rows, N})) return 3;
-  if (overflows({4, N})) return 4;
-  if (x == nullptr && rows * N > 0) return 5;
-  if (y == nullptr && rows * N > 0) return 6;
-  if (static_cast<const void*>(x) != y && overlap(x, rows * N * 4, y, rows * N * 4)) return 7;
-  if (overlap(bias, N * 4, y, rows * N * 4)) return 8;
-  activation_gelu_f32(x, bias, y, rows, N);
-  return 0;
+  return launch_activation(x, bias, y, rows, N, activation_gelu_f32);
 }
 
 extern "C" int activation_gelu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                            int64_t N) {
-  if (!(rows >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, rows, N})) return 3;
-  if (overflows({2, N})) return 4;
-  if (x == nullptr && rows * N > 0) return 5;
-  if (y == nullptr && rows * N > 0) return 6;
-  if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
-  if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  activation_gelu_bf16(x, bias, y, rows, N);
-  return 0;
+  return launch_activation(x, bias, y, rows, N, activation_gelu_bf16);
 }
 
 extern "C" int activation_gelu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                           int64_t N) {
-  if (!(rows >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, rows, N})) return 3;
-  if (overflows({2, N})) return 4;
-  if (x == nullptr && rows * N > 0) return 5;
-  if (y == nullptr && rows * N > 0) return 6;
-  if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
-  if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  activation_gelu_f16(x, bias, y, rows, N);
-  return 0;
+  return launch_activation(x, bias, y, rows, N, activation_gelu_f16);
 }
 
 extern "C" int activation_silu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
                                           int64_t N) {
-  if (!(rows >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, rows, N})) return 3;
-  if (overflows({4, N})) return 4;
-  if (x == nullptr && rows * N > 0) return 5;
-  if (y == nullptr && rows * N > 0) return 6;
-  if (static_cast<const void*>(x) != y && overlap(x, rows * N * 4, y, rows * N * 4)) return 7;
-  if (overlap(bias, N * 4, y, rows * N * 4)) return 8;
-  activation_silu_f32(x, bias, y, rows, N);
-  return 0;
+  return launch_activation(x, bias, y, rows, N, activation_silu_f32);
 }
 
 extern "C" int activation_silu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                            int64_t N) {
-  if (!(rows >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, rows, N})) return 3;
-  if (overflows({2, N})) return 4;
-  if (x == nullptr && rows * N > 0) return 5;
-  if (y == nullptr && rows * N > 0) return 6;
-  if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
-  if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  activation_silu_bf16(x, bias, y, rows, N);
-  return 0;
+  return launch_activation(x, bias, y, rows, N, activation_silu_bf16);
 }
 
 extern "C" int activation_silu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                           int64_t N) {
-  if (!(rows >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, rows, N})) return 3;
-  if (overflows({2, N})) return 4;
-  if (x == nullptr && rows * N > 0) return 5;
-  if (y == nullptr && rows * N > 0) return 6;
-  if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
-  if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  activation_silu_f16(x, bias, y, rows, N);
-  return 0;
+  return launch_activation(x, bias, y, rows, N, activation_silu_f16);
 }
 
 extern "C" int activation_squared_relu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
                                                   int64_t N) {
-  if (!(rows >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, rows, N})) return 3;
-  if (overflows({4, N})) return 4;
-  if (x == nullptr && rows * N > 0) return 5;
-  if (y == nullptr && rows * N > 0) return 6;
-  if (static_cast<const void*>(x) != y && overlap(x, rows * N * 4, y, rows * N * 4)) return 7;
-  if (overlap(bias, N * 4, y, rows * N * 4)) return 8;
-  activation_squared_relu_f32(x, bias, y, rows, N);
-  return 0;
+  return launch_activation(x, bias, y, rows, N, activation_squared_relu_f32);
 }
 
 extern "C" int activation_squared_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y,
                                                    int64_t rows, int64_t N) {
-  if (!(rows >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, rows, N})) return 3;
-  if (overflows({2, N})) return 4;
-  if (x == nullptr && rows * N > 0) return 5;
-  if (y == nullptr && rows * N > 0) return 6;
-  if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
-  if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  activation_squared_relu_bf16(x, bias, y, rows, N);
-  return 0;
+  return launch_activation(x, bias, y, rows, N, activation_squared_relu_bf16);
 }
 
 extern "C" int activation_squared_relu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y,
                                                   int64_t rows, int64_t N) {
-  if (!(rows >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, rows, N})) return 3;
-  if (overflows({2, N})) return 4;
-  if (x == nullptr && rows * N > 0) return 5;
-  if (y == nullptr && rows * N > 0) return 6;
-  if (static_cast<const void*>(x) != y && overlap(x, rows * N * 2, y, rows * N * 2)) return 7;
-  if (overlap(bias, N * 2, y, rows * N * 2)) return 8;
-  activation_squared_relu_f16(x, bias, y, rows, N);
-  return 0;
-}
-
-extern "C" __attribute__((weak)) const char* activation_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "rows must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "x has more bytes than can be counted";
-    case 4:
-      return "bias has more bytes than can be counted";
-    case 5:
-      return "x must not be null";
-    case 6:
-      return "y must not be null";
-    case 7:
-      return "y must not overlap x";
-    case 8:
-      return "y must not overlap bias";
-    case 9:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_activation(x, bias, y, rows, N, activation_squared_relu_f16);
 }

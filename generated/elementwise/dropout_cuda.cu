@@ -7,128 +7,17 @@
 
 #include "dropout.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-// Philox 4x32-10: key = the seed, counter = the index; the first word.
-__host__ __device__ inline uint32_t random_bits(int64_t seed, int64_t index) {
-  uint32_t k0 = uint32_t(uint64_t(seed)), k1 = uint32_t(uint64_t(seed) >> 32);
-  uint32_t c0 = uint32_t(uint64_t(index)), c1 = uint32_t(uint64_t(index) >> 32), c2 = 0, c3 = 0;
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t p0 = uint64_t{0xD2511F53u} * c0, p1 = uint64_t{0xCD9E8D57u} * c2;
-    const uint32_t n0 = uint32_t(p1 >> 32) ^ c1 ^ k0, n2 = uint32_t(p0 >> 32) ^ c3 ^ k1;
-    c0 = n0;
-    c1 = uint32_t(p1);
-    c2 = n2;
-    c3 = uint32_t(p0);
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
-  return c0;
-}
-
-// Uniform in [0, 1).
-__host__ __device__ inline float random_uniform(int64_t seed, int64_t index) {
-  return float(random_bits(seed, index) >> 8) * (1.0f / 16777216.0f);
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
+using namespace kgen_cuda;
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
@@ -204,72 +93,28 @@ cudaError_t dropout_bf16(const uint16_t* x, float rate, int64_t seed, uint16_t* 
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class T, class Run, class RunWide>
+int launch_dropout(const T* x, float rate, int64_t seed, T* y, bool* kept, int64_t M, int64_t N, void* stream,
+                   Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{6, M}, {7, N}})) return status;
+  const Array arrays[] = {{1, x, {M, N}}, {4, y, {M, N}}, {5, kept, {M, N}}};
+  if (const int status = check_arrays(arrays, {{4, 1}})) return status;
+  if (M == 0 || N == 0) return 0;
+  const bool small = M * N < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(small ? run(x, rate, seed, y, kept, M, N, queue)
+                           : run_wide(x, rate, seed, y, kept, M, N, queue));
+}
+
 }  // namespace
 
 extern "C" int dropout_f32_cuda(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M,
                                 int64_t N, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (overflows({1, M, N})) return 4;
-  if (x == nullptr && M * N > 0) return 5;
-  if (y == nullptr && M * N > 0) return 6;
-  if (kept == nullptr && M * N > 0) return 7;
-  if (static_cast<const void*>(x) != y && overlap(x, M * N * 4, y, M * N * 4)) return 8;
-  if (overlap(x, M * N * 4, kept, M * N)) return 9;
-  if (overlap(y, M * N * 4, kept, M * N)) return 10;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? dropout_f32<int32_t>(x, rate, seed, y, kept, M, N, queue)
-                                  : dropout_f32<int64_t>(x, rate, seed, y, kept, M, N, queue);
-  return error == cudaSuccess ? 0 : 11;
+  return launch_dropout(x, rate, seed, y, kept, M, N, stream, dropout_f32<int32_t>, dropout_f32<int64_t>);
 }
 
 extern "C" int dropout_bf16_cuda(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept,
                                  int64_t M, int64_t N, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, M, N})) return 3;
-  if (overflows({1, M, N})) return 4;
-  if (x == nullptr && M * N > 0) return 5;
-  if (y == nullptr && M * N > 0) return 6;
-  if (kept == nullptr && M * N > 0) return 7;
-  if (static_cast<const void*>(x) != y && overlap(x, M * N * 2, y, M * N * 2)) return 8;
-  if (overlap(x, M * N * 2, kept, M * N)) return 9;
-  if (overlap(y, M * N * 2, kept, M * N)) return 10;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? dropout_bf16<int32_t>(x, rate, seed, y, kept, M, N, queue)
-                                  : dropout_bf16<int64_t>(x, rate, seed, y, kept, M, N, queue);
-  return error == cudaSuccess ? 0 : 11;
-}
-
-extern "C" __attribute__((weak)) const char* dropout_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "M must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "x has more bytes than can be counted";
-    case 4:
-      return "kept has more bytes than can be counted";
-    case 5:
-      return "x must not be null";
-    case 6:
-      return "y must not be null";
-    case 7:
-      return "kept must not be null";
-    case 8:
-      return "y must not overlap x";
-    case 9:
-      return "kept must not overlap x";
-    case 10:
-      return "kept must not overlap y";
-    case 11:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_dropout(x, rate, seed, y, kept, M, N, stream, dropout_bf16<int32_t>, dropout_bf16<int64_t>);
 }

@@ -2,70 +2,44 @@
 //
 // iota: z[i] = i
 //
-// Plan: a block for each of i, N, neighbours along N.
+// Plan: a thread for each of N, neighbours along N, 4 a thread where arrays and rows are aligned.
 // Bytes that iota must move: 0 read, 4 * N written.
 
 #include "iota.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
+using namespace kgen_cuda;
 
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
+template <int kElements, class Index>
+__global__ void __launch_bounds__(256) iota_kernel(int32_t* z, Index N) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  const Index n_first = item * kElements;
+  if (n_first >= N) return;
+  const Index remaining = Index(N - n_first);
+  Pack<int32_t, kElements> z_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    const Index n = n_first + (i < remaining ? i : remaining - 1);
+    z_pack[i] = int32_t(int64_t(n));
   }
-  return false;
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512) iota_kernel(int32_t* z, Index N) {
-  for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
-    const Index i = item;
-    for (Index n = i + Index(threadIdx.x); n < smaller(i + 1, N); n += Index(blockDim.x)) {
-      z[n] = int32_t(int64_t(i));
-    }
-  }
+  store_pack(&z[n_first], z_pack, remaining);
 }
 
 template <class Index>
 cudaError_t iota(int32_t* z, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(iota_kernel<Index>, smaller(N, int64_t{1} << 30), block_threads(1, N), 0, stream, z, N);
+  const int elements = aligned({z}) ? 4 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error = launch(elements == 4 ? iota_kernel<4, Index> : iota_kernel<1, Index>,
+                                       ceil_div(groups, 256), 256, 0, stream, z, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -74,27 +48,11 @@ cudaError_t iota(int32_t* z, int64_t N, cudaStream_t stream) {
 }  // namespace
 
 extern "C" int iota_cuda(int32_t* z, int64_t N, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (overflows({4, N})) return 2;
-  if (z == nullptr && N > 0) return 3;
+  if (const int status = check_sizes({{2, N}})) return status;
+  const Array arrays[] = {{1, z, {N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (N == 0) return 0;
   const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? iota<int32_t>(z, N, queue) : iota<int64_t>(z, N, queue);
-  return error == cudaSuccess ? 0 : 4;
-}
-
-extern "C" __attribute__((weak)) const char* iota_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "N must not be negative";
-    case 2:
-      return "z has more bytes than can be counted";
-    case 3:
-      return "z must not be null";
-    case 4:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return cuda_status(small ? iota<int32_t>(z, N, queue) : iota<int64_t>(z, N, queue));
 }

@@ -2,69 +2,43 @@
 //
 // iota: z[i] = i
 //
-// Plan: threads share i, N, neighbours along N.
+// Plan: threads share N, neighbours along N.
 // Bytes that iota must move: 0 read, 4 * N written.
 
 #include "iota.h"
 
-#include <cmath>
-#include <initializer_list>
+#include "../kgen_openmp.h"
 
-#if defined(_OPENMP)
-#include <omp.h>
-#define OMP(directive) _Pragma(#directive)
-#else
-#define OMP(directive)
+#if KGEN_OPENMP_REVISION != 6
+#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 namespace {
 
-template <class A, class B>
-inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  int64_t product = 1;
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  for (int64_t factor : factors)
-    if (__builtin_mul_overflow(product, factor, &product)) return true;
-  return false;
-}
+using namespace kgen_openmp;
 
 void iota(int32_t* z, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t i = 0; i < N; ++i) {
-    for (int64_t n = i; n < smaller(i + 1, N); ++n) {
-      z[n] = int32_t(i);
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  OMP(omp parallel if (N > 16384))
+  {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      for_lines<kLanes32>(around_caches, &z[n_first], n_first, smaller(n_first + 4096, N),
+                          [=](int64_t n, auto active) {
+                            store_around(&z[n], active, positions_as<int32_t, kLanes32>(n), around_caches);
+                          });
     }
+    if (around_caches) finish_stores();
   }
 }
 
 }  // namespace
 
 extern "C" int iota_openmp(int32_t* z, int64_t N) {
-  if (!(N >= 0)) return 1;
-  if (overflows({4, N})) return 2;
-  if (z == nullptr && N > 0) return 3;
+  if (const int status = check_sizes({{2, N}})) return status;
+  const Array arrays[] = {{1, z, {N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (N == 0) return 0;
   iota(z, N);
   return 0;
-}
-
-extern "C" __attribute__((weak)) const char* iota_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "N must not be negative";
-    case 2:
-      return "z has more bytes than can be counted";
-    case 3:
-      return "z must not be null";
-    case 4:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
 }

@@ -8,50 +8,17 @@
 
 #include "mandelbrot.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
+using namespace kgen_cuda;
 
 template <class Index>
 __global__ void __launch_bounds__(512)
@@ -89,31 +56,12 @@ cudaError_t mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H
 
 extern "C" int mandelbrot_cuda(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W,
                                void* stream) {
-  if (!(H >= 0)) return 1;
-  if (!(W >= 0)) return 2;
-  if (overflows({4, H, W})) return 3;
-  if (count == nullptr && H * W > 0) return 4;
+  if (const int status = check_sizes({{5, H}, {6, W}})) return status;
+  const Array arrays[] = {{4, count, {H, W}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (H == 0 || W == 0) return 0;
   const bool small = H * W < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? mandelbrot<int32_t>(x0, y0, step, count, H, W, queue)
-                                  : mandelbrot<int64_t>(x0, y0, step, count, H, W, queue);
-  return error == cudaSuccess ? 0 : 5;
-}
-
-extern "C" __attribute__((weak)) const char* mandelbrot_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "H must not be negative";
-    case 2:
-      return "W must not be negative";
-    case 3:
-      return "count has more bytes than can be counted";
-    case 4:
-      return "count must not be null";
-    case 5:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return cuda_status(small ? mandelbrot<int32_t>(x0, y0, step, count, H, W, queue)
+                           : mandelbrot<int64_t>(x0, y0, step, count, H, W, queue));
 }

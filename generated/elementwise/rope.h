@@ -7,19 +7,65 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Each element, by named axes:
+//   real one = at(x, P = 0), other = at(x, P = 1);
+//   y = index(P) == 0 ? one * cosine - other * sine : other * cosine + one * sine;
+//
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
+//   size, which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
+//   on. Half precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
+//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
+//   of what is summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
+//   number of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
+//   may call them at once.
+// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
+//   nothing; its status is about the arguments and the launches.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; rope_error
+//   explains it.
+
+// A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
+// bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
+// arrays overlap.
+#ifndef KGEN_STATUSES
+#define KGEN_STATUSES
+#define KGEN_NEGATIVE_SIZE 1     // a size, an extent or a number of steps is negative
+#define KGEN_SIZE_NOT_ALLOWED 2  // a size is none of those that the kernel takes
+#define KGEN_TOO_LARGE 3         // an array has more bytes, or a size is more, than 63 bits can count
+#define KGEN_NULL 4              // an array is null
+#define KGEN_MISALIGNED 5        // an array does not lie at a multiple of its element's size
+#define KGEN_OVERLAP 6           // an output shares memory with another array
+#define KGEN_STRIDES 7           // strides lead too far, or to one place for two elements of an output
+#define KGEN_STEPS 8             // the number of steps is not allowed
+#define KGEN_WINDOW 9            // a window lies outside its array, or windows do not fit together
+#define KGEN_TABLE_OUTSIDE 10    // a table would be read outside its extent
+#define KGEN_TABLE_SORTED 11     // the entries of a table fall
+#define KGEN_TABLE_UNIQUE 12     // a table repeats an entry
+#define KGEN_TABLE_RANGE 13      // an entry of a table is out of range
+#define KGEN_TABLE_OFFSETS 14    // offsets do not begin with 0, fall, or do not end with the total
+#define KGEN_TABLE_RETURN 15     // a table returns to a block that was left
+#define KGEN_TABLE_CONFLICT 16   // by a table, steps that run at once write the same block
+#define KGEN_REQUIRE 17          // a requirement is not met: bits 8 to 17 are its number in the spec's body
+#define KGEN_WORKSPACE_SMALL 18  // the workspace is too small
+#define KGEN_WORKSPACE_MISALIGNED 19  // the workspace does not lie at a multiple of 16 bytes
+#define KGEN_WORKSPACE_OVERLAP 20     // the workspace shares memory with an array
+#define KGEN_NO_MEMORY 21             // there is not enough memory for the workspace
+#define KGEN_CUDA_ERROR 22            // a CUDA call failed: bits 8 to 27 are its cudaError_t
+#endif
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
-
-// All functions return 0, or a status that rope_error explains. Arrays are dense and row-major unless strides
-// are given, and need no alignment.
 
 // x: f32[B, S, H, (2) * (R)]
 // cosine: f32[S, R]
 // sine: f32[S, R]
 // y: f32[B, S, H, (2) * (R)]
-/* @function rope_f32 args: in x f32 [B, S, H, (2) * (R)]; in cosine f32 [S, R]; in sine f32 [S, R]; out y f32
- * [B, S, H, (2) * (R)]; size B; size S; size H; size R */
+/* @function rope_f32 args: in x f32 [B, S, H, (2) * (R)]; in cosine f32 [S, R]; in sine f32 [S, R]; out y f32 [B, S, H, (2) * (R)]; size B; size S; size H; size R */
 int rope_f32_cuda(const float* x, const float* cosine, const float* sine, float* y, int64_t B, int64_t S,
                   int64_t H, int64_t R, void* stream);
 int rope_f32_openmp(const float* x, const float* cosine, const float* sine, float* y, int64_t B, int64_t S,
@@ -29,8 +75,7 @@ int rope_f32_openmp(const float* x, const float* cosine, const float* sine, floa
 // cosine: f32[S, R]
 // sine: f32[S, R]
 // y: bf16[B, S, H, (2) * (R)]
-/* @function rope_bf16 args: in x bf16 [B, S, H, (2) * (R)]; in cosine f32 [S, R]; in sine f32 [S, R]; out y
- * bf16 [B, S, H, (2) * (R)]; size B; size S; size H; size R */
+/* @function rope_bf16 args: in x bf16 [B, S, H, (2) * (R)]; in cosine f32 [S, R]; in sine f32 [S, R]; out y bf16 [B, S, H, (2) * (R)]; size B; size S; size H; size R */
 int rope_bf16_cuda(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
                    int64_t S, int64_t H, int64_t R, void* stream);
 int rope_bf16_openmp(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
@@ -40,16 +85,101 @@ int rope_bf16_openmp(const uint16_t* x, const float* cosine, const float* sine, 
 // cosine: f32[S, R]
 // sine: f32[S, R]
 // y: f16[B, S, H, (2) * (R)]
-/* @function rope_f16 args: in x f16 [B, S, H, (2) * (R)]; in cosine f32 [S, R]; in sine f32 [S, R]; out y f16
- * [B, S, H, (2) * (R)]; size B; size S; size H; size R */
+/* @function rope_f16 args: in x f16 [B, S, H, (2) * (R)]; in cosine f32 [S, R]; in sine f32 [S, R]; out y f16 [B, S, H, (2) * (R)]; size B; size S; size H; size R */
 int rope_f16_cuda(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
                   int64_t S, int64_t H, int64_t R, void* stream);
 int rope_f16_openmp(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
                     int64_t S, int64_t H, int64_t R);
 
-// What a status means.
-const char* rope_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* rope_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "x must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 2 << 8: return "cosine has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "cosine must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "cosine must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 3 << 8: return "sine has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "sine must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "sine must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 4 << 8: return "y has more bytes than can be counted";
+    case KGEN_NULL | 4 << 8: return "y must not be null";
+    case KGEN_MISALIGNED | 4 << 8: return "y must lie at a multiple of its element's size";
+    case KGEN_NEGATIVE_SIZE | 5 << 8: return "B must not be negative";
+    case KGEN_NEGATIVE_SIZE | 6 << 8: return "S must not be negative";
+    case KGEN_NEGATIVE_SIZE | 7 << 8: return "H must not be negative";
+    case KGEN_NEGATIVE_SIZE | 8 << 8: return "R must not be negative";
+    case KGEN_OVERLAP | 4 << 8 | 1 << 18: return "y must not overlap x";
+    case KGEN_OVERLAP | 4 << 8 | 2 << 18: return "y must not overlap cosine";
+    case KGEN_OVERLAP | 4 << 8 | 3 << 18: return "y must not overlap sine";
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+struct rope_f32_arguments {
+  const float* x = nullptr;
+  const float* cosine = nullptr;
+  const float* sine = nullptr;
+  float* y = nullptr;
+  int64_t B = 0;
+  int64_t S = 0;
+  int64_t H = 0;
+  int64_t R = 0;
+};
+inline int rope_f32_cuda(const rope_f32_arguments& arguments, void* stream) {
+  return rope_f32_cuda(arguments.x, arguments.cosine, arguments.sine, arguments.y, arguments.B, arguments.S,
+                       arguments.H, arguments.R, stream);
+}
+inline int rope_f32_openmp(const rope_f32_arguments& arguments) {
+  return rope_f32_openmp(arguments.x, arguments.cosine, arguments.sine, arguments.y, arguments.B, arguments.S,
+                         arguments.H, arguments.R);
+}
+struct rope_bf16_arguments {
+  const uint16_t* x = nullptr;
+  const float* cosine = nullptr;
+  const float* sine = nullptr;
+  uint16_t* y = nullptr;
+  int64_t B = 0;
+  int64_t S = 0;
+  int64_t H = 0;
+  int64_t R = 0;
+};
+inline int rope_bf16_cuda(const rope_bf16_arguments& arguments, void* stream) {
+  return rope_bf16_cuda(arguments.x, arguments.cosine, arguments.sine, arguments.y, arguments.B, arguments.S,
+                        arguments.H, arguments.R, stream);
+}
+inline int rope_bf16_openmp(const rope_bf16_arguments& arguments) {
+  return rope_bf16_openmp(arguments.x, arguments.cosine, arguments.sine, arguments.y, arguments.B,
+                          arguments.S, arguments.H, arguments.R);
+}
+struct rope_f16_arguments {
+  const uint16_t* x = nullptr;
+  const float* cosine = nullptr;
+  const float* sine = nullptr;
+  uint16_t* y = nullptr;
+  int64_t B = 0;
+  int64_t S = 0;
+  int64_t H = 0;
+  int64_t R = 0;
+};
+inline int rope_f16_cuda(const rope_f16_arguments& arguments, void* stream) {
+  return rope_f16_cuda(arguments.x, arguments.cosine, arguments.sine, arguments.y, arguments.B, arguments.S,
+                       arguments.H, arguments.R, stream);
+}
+inline int rope_f16_openmp(const rope_f16_arguments& arguments) {
+  return rope_f16_openmp(arguments.x, arguments.cosine, arguments.sine, arguments.y, arguments.B, arguments.S,
+                         arguments.H, arguments.R);
+}
+
 #endif

@@ -7,116 +7,17 @@
 
 #include "rope.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-__host__ __device__ inline float from_f16(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
-
-__host__ __device__ inline uint16_t to_f16(float v) { return __half_as_ushort(__float2half_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
+using namespace kgen_cuda;
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256) rope_f32_kernel(const float* x, const float* cosine, const float* sine,
@@ -243,106 +144,34 @@ cudaError_t rope_f16(const uint16_t* x, const float* cosine, const float* sine, 
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class T, class Run, class RunWide>
+int launch_rope(const T* x, const float* cosine, const float* sine, T* y, int64_t B, int64_t S, int64_t H,
+                int64_t R, void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{5, B}, {6, S}, {7, H}, {8, R}})) return status;
+  const Array arrays[] = {
+      {1, x, {B, S, H, 2, R}}, {2, cosine, {S, R}}, {3, sine, {S, R}}, {4, y, {B, S, H, 2, R}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (B == 0 || S == 0 || H == 0 || R == 0) return 0;
+  const bool small = larger(B * S * H * 2 * R, S * R) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(small ? run(x, cosine, sine, y, B, S, H, R, queue)
+                           : run_wide(x, cosine, sine, y, B, S, H, R, queue));
+}
+
 }  // namespace
 
 extern "C" int rope_f32_cuda(const float* x, const float* cosine, const float* sine, float* y, int64_t B,
                              int64_t S, int64_t H, int64_t R, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(S >= 0)) return 2;
-  if (!(H >= 0)) return 3;
-  if (!(R >= 0)) return 4;
-  if (overflows({4, B, S, H, 2, R})) return 5;
-  if (overflows({4, S, R})) return 6;
-  if (x == nullptr && B * S * H * 2 * R > 0) return 7;
-  if (cosine == nullptr && S * R > 0) return 8;
-  if (sine == nullptr && S * R > 0) return 9;
-  if (y == nullptr && B * S * H * 2 * R > 0) return 10;
-  if (overlap(x, B * S * H * 2 * R * 4, y, B * S * H * 2 * R * 4)) return 11;
-  if (overlap(cosine, S * R * 4, y, B * S * H * 2 * R * 4)) return 12;
-  if (overlap(sine, S * R * 4, y, B * S * H * 2 * R * 4)) return 13;
-  const bool small = larger(B * S * H * 2 * R, S * R) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? rope_f32<int32_t>(x, cosine, sine, y, B, S, H, R, queue)
-                                  : rope_f32<int64_t>(x, cosine, sine, y, B, S, H, R, queue);
-  return error == cudaSuccess ? 0 : 14;
+  return launch_rope(x, cosine, sine, y, B, S, H, R, stream, rope_f32<int32_t>, rope_f32<int64_t>);
 }
 
 extern "C" int rope_bf16_cuda(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y,
                               int64_t B, int64_t S, int64_t H, int64_t R, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(S >= 0)) return 2;
-  if (!(H >= 0)) return 3;
-  if (!(R >= 0)) return 4;
-  if (overflows({2, B, S, H, 2, R})) return 5;
-  if (overflows({4, S, R})) return 6;
-  if (x == nullptr && B * S * H * 2 * R > 0) return 7;
-  if (cosine == nullptr && S * R > 0) return 8;
-  if (sine == nullptr && S * R > 0) return 9;
-  if (y == nullptr && B * S * H * 2 * R > 0) return 10;
-  if (overlap(x, B * S * H * 2 * R * 2, y, B * S * H * 2 * R * 2)) return 11;
-  if (overlap(cosine, S * R * 4, y, B * S * H * 2 * R * 2)) return 12;
-  if (overlap(sine, S * R * 4, y, B * S * H * 2 * R * 2)) return 13;
-  const bool small = larger(B * S * H * 2 * R, S * R) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? rope_bf16<int32_t>(x, cosine, sine, y, B, S, H, R, queue)
-                                  : rope_bf16<int64_t>(x, cosine, sine, y, B, S, H, R, queue);
-  return error == cudaSuccess ? 0 : 14;
+  return launch_rope(x, cosine, sine, y, B, S, H, R, stream, rope_bf16<int32_t>, rope_bf16<int64_t>);
 }
 
 extern "C" int rope_f16_cuda(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y,
                              int64_t B, int64_t S, int64_t H, int64_t R, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(S >= 0)) return 2;
-  if (!(H >= 0)) return 3;
-  if (!(R >= 0)) return 4;
-  if (overflows({2, B, S, H, 2, R})) return 5;
-  if (overflows({4, S, R})) return 6;
-  if (x == nullptr && B * S * H * 2 * R > 0) return 7;
-  if (cosine == nullptr && S * R > 0) return 8;
-  if (sine == nullptr && S * R > 0) return 9;
-  if (y == nullptr && B * S * H * 2 * R > 0) return 10;
-  if (overlap(x, B * S * H * 2 * R * 2, y, B * S * H * 2 * R * 2)) return 11;
-  if (overlap(cosine, S * R * 4, y, B * S * H * 2 * R * 2)) return 12;
-  if (overlap(sine, S * R * 4, y, B * S * H * 2 * R * 2)) return 13;
-  const bool small = larger(B * S * H * 2 * R, S * R) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? rope_f16<int32_t>(x, cosine, sine, y, B, S, H, R, queue)
-                                  : rope_f16<int64_t>(x, cosine, sine, y, B, S, H, R, queue);
-  return error == cudaSuccess ? 0 : 14;
-}
-
-extern "C" __attribute__((weak)) const char* rope_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "S must not be negative";
-    case 3:
-      return "H must not be negative";
-    case 4:
-      return "R must not be negative";
-    case 5:
-      return "x has more bytes than can be counted";
-    case 6:
-      return "cosine has more bytes than can be counted";
-    case 7:
-      return "x must not be null";
-    case 8:
-      return "cosine must not be null";
-    case 9:
-      return "sine must not be null";
-    case 10:
-      return "y must not be null";
-    case 11:
-      return "y must not overlap x";
-    case 12:
-      return "y must not overlap cosine";
-    case 13:
-      return "y must not overlap sine";
-    case 14:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_rope(x, cosine, sine, y, B, S, H, R, stream, rope_f16<int32_t>, rope_f16<int64_t>);
 }

@@ -7,18 +7,65 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Each element, by named axes:
+//   result = measure(at(p, C = 0), at(p, C = 1), at(p, C = 2), at(p, C = 3),
+//                    at(t, C = 0), at(t, C = 1), at(t, C = 2), at(t, C = 3));
+// with measure = intersection_over_union or distance_iou or complete_iou
+//
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
+//   size, which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
+//   on. Half precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
+//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
+//   of what is summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
+//   number of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
+//   may call them at once.
+// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
+//   nothing; its status is about the arguments and the launches.
+// Status: 0, or what is wrong with the arguments, checked before anything is written;
+//   box_measures_error explains it.
+
+// A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
+// bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
+// arrays overlap.
+#ifndef KGEN_STATUSES
+#define KGEN_STATUSES
+#define KGEN_NEGATIVE_SIZE 1     // a size, an extent or a number of steps is negative
+#define KGEN_SIZE_NOT_ALLOWED 2  // a size is none of those that the kernel takes
+#define KGEN_TOO_LARGE 3         // an array has more bytes, or a size is more, than 63 bits can count
+#define KGEN_NULL 4              // an array is null
+#define KGEN_MISALIGNED 5        // an array does not lie at a multiple of its element's size
+#define KGEN_OVERLAP 6           // an output shares memory with another array
+#define KGEN_STRIDES 7           // strides lead too far, or to one place for two elements of an output
+#define KGEN_STEPS 8             // the number of steps is not allowed
+#define KGEN_WINDOW 9            // a window lies outside its array, or windows do not fit together
+#define KGEN_TABLE_OUTSIDE 10    // a table would be read outside its extent
+#define KGEN_TABLE_SORTED 11     // the entries of a table fall
+#define KGEN_TABLE_UNIQUE 12     // a table repeats an entry
+#define KGEN_TABLE_RANGE 13      // an entry of a table is out of range
+#define KGEN_TABLE_OFFSETS 14    // offsets do not begin with 0, fall, or do not end with the total
+#define KGEN_TABLE_RETURN 15     // a table returns to a block that was left
+#define KGEN_TABLE_CONFLICT 16   // by a table, steps that run at once write the same block
+#define KGEN_REQUIRE 17          // a requirement is not met: bits 8 to 17 are its number in the spec's body
+#define KGEN_WORKSPACE_SMALL 18  // the workspace is too small
+#define KGEN_WORKSPACE_MISALIGNED 19  // the workspace does not lie at a multiple of 16 bytes
+#define KGEN_WORKSPACE_OVERLAP 20     // the workspace shares memory with an array
+#define KGEN_NO_MEMORY 21             // there is not enough memory for the workspace
+#define KGEN_CUDA_ERROR 22            // a CUDA call failed: bits 8 to 27 are its cudaError_t
+#endif
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
-// All functions return 0, or a status that box_measures_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
-
 // p: f32[N, 4]
 // t: f32[N, 4]
 // result: f32[N]
-/* @function box_measures_intersection_over_union_f32 args: in p f32 [N, 4]; in t f32 [N, 4]; out result f32
- * [N]; size N */
+/* @function box_measures_intersection_over_union_f32 args: in p f32 [N, 4]; in t f32 [N, 4]; out result f32 [N]; size N */
 int box_measures_intersection_over_union_f32_cuda(const float* p, const float* t, float* result, int64_t N,
                                                   void* stream);
 int box_measures_intersection_over_union_f32_openmp(const float* p, const float* t, float* result, int64_t N);
@@ -26,8 +73,7 @@ int box_measures_intersection_over_union_f32_openmp(const float* p, const float*
 // p: f64[N, 4]
 // t: f64[N, 4]
 // result: f64[N]
-/* @function box_measures_intersection_over_union_f64 args: in p f64 [N, 4]; in t f64 [N, 4]; out result f64
- * [N]; size N */
+/* @function box_measures_intersection_over_union_f64 args: in p f64 [N, 4]; in t f64 [N, 4]; out result f64 [N]; size N */
 int box_measures_intersection_over_union_f64_cuda(const double* p, const double* t, double* result, int64_t N,
                                                   void* stream);
 int box_measures_intersection_over_union_f64_openmp(const double* p, const double* t, double* result,
@@ -36,8 +82,7 @@ int box_measures_intersection_over_union_f64_openmp(const double* p, const doubl
 // p: bf16[N, 4]
 // t: bf16[N, 4]
 // result: bf16[N]
-/* @function box_measures_intersection_over_union_bf16 args: in p bf16 [N, 4]; in t bf16 [N, 4]; out result
- * bf16 [N]; size N */
+/* @function box_measures_intersection_over_union_bf16 args: in p bf16 [N, 4]; in t bf16 [N, 4]; out result bf16 [N]; size N */
 int box_measures_intersection_over_union_bf16_cuda(const uint16_t* p, const uint16_t* t, uint16_t* result,
                                                    int64_t N, void* stream);
 int box_measures_intersection_over_union_bf16_openmp(const uint16_t* p, const uint16_t* t, uint16_t* result,
@@ -46,8 +91,7 @@ int box_measures_intersection_over_union_bf16_openmp(const uint16_t* p, const ui
 // p: f32[N, 4]
 // t: f32[N, 4]
 // result: f32[N]
-/* @function box_measures_distance_iou_f32 args: in p f32 [N, 4]; in t f32 [N, 4]; out result f32 [N]; size N
- */
+/* @function box_measures_distance_iou_f32 args: in p f32 [N, 4]; in t f32 [N, 4]; out result f32 [N]; size N */
 int box_measures_distance_iou_f32_cuda(const float* p, const float* t, float* result, int64_t N,
                                        void* stream);
 int box_measures_distance_iou_f32_openmp(const float* p, const float* t, float* result, int64_t N);
@@ -55,8 +99,7 @@ int box_measures_distance_iou_f32_openmp(const float* p, const float* t, float* 
 // p: f64[N, 4]
 // t: f64[N, 4]
 // result: f64[N]
-/* @function box_measures_distance_iou_f64 args: in p f64 [N, 4]; in t f64 [N, 4]; out result f64 [N]; size N
- */
+/* @function box_measures_distance_iou_f64 args: in p f64 [N, 4]; in t f64 [N, 4]; out result f64 [N]; size N */
 int box_measures_distance_iou_f64_cuda(const double* p, const double* t, double* result, int64_t N,
                                        void* stream);
 int box_measures_distance_iou_f64_openmp(const double* p, const double* t, double* result, int64_t N);
@@ -64,8 +107,7 @@ int box_measures_distance_iou_f64_openmp(const double* p, const double* t, doubl
 // p: bf16[N, 4]
 // t: bf16[N, 4]
 // result: bf16[N]
-/* @function box_measures_distance_iou_bf16 args: in p bf16 [N, 4]; in t bf16 [N, 4]; out result bf16 [N];
- * size N */
+/* @function box_measures_distance_iou_bf16 args: in p bf16 [N, 4]; in t bf16 [N, 4]; out result bf16 [N]; size N */
 int box_measures_distance_iou_bf16_cuda(const uint16_t* p, const uint16_t* t, uint16_t* result, int64_t N,
                                         void* stream);
 int box_measures_distance_iou_bf16_openmp(const uint16_t* p, const uint16_t* t, uint16_t* result, int64_t N);
@@ -73,8 +115,7 @@ int box_measures_distance_iou_bf16_openmp(const uint16_t* p, const uint16_t* t, 
 // p: f32[N, 4]
 // t: f32[N, 4]
 // result: f32[N]
-/* @function box_measures_complete_iou_f32 args: in p f32 [N, 4]; in t f32 [N, 4]; out result f32 [N]; size N
- */
+/* @function box_measures_complete_iou_f32 args: in p f32 [N, 4]; in t f32 [N, 4]; out result f32 [N]; size N */
 int box_measures_complete_iou_f32_cuda(const float* p, const float* t, float* result, int64_t N,
                                        void* stream);
 int box_measures_complete_iou_f32_openmp(const float* p, const float* t, float* result, int64_t N);
@@ -82,8 +123,7 @@ int box_measures_complete_iou_f32_openmp(const float* p, const float* t, float* 
 // p: f64[N, 4]
 // t: f64[N, 4]
 // result: f64[N]
-/* @function box_measures_complete_iou_f64 args: in p f64 [N, 4]; in t f64 [N, 4]; out result f64 [N]; size N
- */
+/* @function box_measures_complete_iou_f64 args: in p f64 [N, 4]; in t f64 [N, 4]; out result f64 [N]; size N */
 int box_measures_complete_iou_f64_cuda(const double* p, const double* t, double* result, int64_t N,
                                        void* stream);
 int box_measures_complete_iou_f64_openmp(const double* p, const double* t, double* result, int64_t N);
@@ -91,15 +131,165 @@ int box_measures_complete_iou_f64_openmp(const double* p, const double* t, doubl
 // p: bf16[N, 4]
 // t: bf16[N, 4]
 // result: bf16[N]
-/* @function box_measures_complete_iou_bf16 args: in p bf16 [N, 4]; in t bf16 [N, 4]; out result bf16 [N];
- * size N */
+/* @function box_measures_complete_iou_bf16 args: in p bf16 [N, 4]; in t bf16 [N, 4]; out result bf16 [N]; size N */
 int box_measures_complete_iou_bf16_cuda(const uint16_t* p, const uint16_t* t, uint16_t* result, int64_t N,
                                         void* stream);
 int box_measures_complete_iou_bf16_openmp(const uint16_t* p, const uint16_t* t, uint16_t* result, int64_t N);
 
-// What a status means.
-const char* box_measures_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* box_measures_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_TOO_LARGE | 1 << 8: return "p has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "p must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "p must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 2 << 8: return "t has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "t must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "t must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 3 << 8: return "result has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "result must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "result must lie at a multiple of its element's size";
+    case KGEN_NEGATIVE_SIZE | 4 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 3 << 8 | 1 << 18: return "result must not overlap p";
+    case KGEN_OVERLAP | 3 << 8 | 2 << 18: return "result must not overlap t";
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+struct box_measures_intersection_over_union_f32_arguments {
+  const float* p = nullptr;
+  const float* t = nullptr;
+  float* result = nullptr;
+  int64_t N = 0;
+};
+inline int box_measures_intersection_over_union_f32_cuda(
+    const box_measures_intersection_over_union_f32_arguments& arguments, void* stream) {
+  return box_measures_intersection_over_union_f32_cuda(arguments.p, arguments.t, arguments.result,
+                                                       arguments.N, stream);
+}
+inline int box_measures_intersection_over_union_f32_openmp(
+    const box_measures_intersection_over_union_f32_arguments& arguments) {
+  return box_measures_intersection_over_union_f32_openmp(arguments.p, arguments.t, arguments.result,
+                                                         arguments.N);
+}
+struct box_measures_intersection_over_union_f64_arguments {
+  const double* p = nullptr;
+  const double* t = nullptr;
+  double* result = nullptr;
+  int64_t N = 0;
+};
+inline int box_measures_intersection_over_union_f64_cuda(
+    const box_measures_intersection_over_union_f64_arguments& arguments, void* stream) {
+  return box_measures_intersection_over_union_f64_cuda(arguments.p, arguments.t, arguments.result,
+                                                       arguments.N, stream);
+}
+inline int box_measures_intersection_over_union_f64_openmp(
+    const box_measures_intersection_over_union_f64_arguments& arguments) {
+  return box_measures_intersection_over_union_f64_openmp(arguments.p, arguments.t, arguments.result,
+                                                         arguments.N);
+}
+struct box_measures_intersection_over_union_bf16_arguments {
+  const uint16_t* p = nullptr;
+  const uint16_t* t = nullptr;
+  uint16_t* result = nullptr;
+  int64_t N = 0;
+};
+inline int box_measures_intersection_over_union_bf16_cuda(
+    const box_measures_intersection_over_union_bf16_arguments& arguments, void* stream) {
+  return box_measures_intersection_over_union_bf16_cuda(arguments.p, arguments.t, arguments.result,
+                                                        arguments.N, stream);
+}
+inline int box_measures_intersection_over_union_bf16_openmp(
+    const box_measures_intersection_over_union_bf16_arguments& arguments) {
+  return box_measures_intersection_over_union_bf16_openmp(arguments.p, arguments.t, arguments.result,
+                                                          arguments.N);
+}
+struct box_measures_distance_iou_f32_arguments {
+  const float* p = nullptr;
+  const float* t = nullptr;
+  float* result = nullptr;
+  int64_t N = 0;
+};
+inline int box_measures_distance_iou_f32_cuda(const box_measures_distance_iou_f32_arguments& arguments,
+                                              void* stream) {
+  return box_measures_distance_iou_f32_cuda(arguments.p, arguments.t, arguments.result, arguments.N, stream);
+}
+inline int box_measures_distance_iou_f32_openmp(const box_measures_distance_iou_f32_arguments& arguments) {
+  return box_measures_distance_iou_f32_openmp(arguments.p, arguments.t, arguments.result, arguments.N);
+}
+struct box_measures_distance_iou_f64_arguments {
+  const double* p = nullptr;
+  const double* t = nullptr;
+  double* result = nullptr;
+  int64_t N = 0;
+};
+inline int box_measures_distance_iou_f64_cuda(const box_measures_distance_iou_f64_arguments& arguments,
+                                              void* stream) {
+  return box_measures_distance_iou_f64_cuda(arguments.p, arguments.t, arguments.result, arguments.N, stream);
+}
+inline int box_measures_distance_iou_f64_openmp(const box_measures_distance_iou_f64_arguments& arguments) {
+  return box_measures_distance_iou_f64_openmp(arguments.p, arguments.t, arguments.result, arguments.N);
+}
+struct box_measures_distance_iou_bf16_arguments {
+  const uint16_t* p = nullptr;
+  const uint16_t* t = nullptr;
+  uint16_t* result = nullptr;
+  int64_t N = 0;
+};
+inline int box_measures_distance_iou_bf16_cuda(const box_measures_distance_iou_bf16_arguments& arguments,
+                                               void* stream) {
+  return box_measures_distance_iou_bf16_cuda(arguments.p, arguments.t, arguments.result, arguments.N, stream);
+}
+inline int box_measures_distance_iou_bf16_openmp(const box_measures_distance_iou_bf16_arguments& arguments) {
+  return box_measures_distance_iou_bf16_openmp(arguments.p, arguments.t, arguments.result, arguments.N);
+}
+struct box_measures_complete_iou_f32_arguments {
+  const float* p = nullptr;
+  const float* t = nullptr;
+  float* result = nullptr;
+  int64_t N = 0;
+};
+inline int box_measures_complete_iou_f32_cuda(const box_measures_complete_iou_f32_arguments& arguments,
+                                              void* stream) {
+  return box_measures_complete_iou_f32_cuda(arguments.p, arguments.t, arguments.result, arguments.N, stream);
+}
+inline int box_measures_complete_iou_f32_openmp(const box_measures_complete_iou_f32_arguments& arguments) {
+  return box_measures_complete_iou_f32_openmp(arguments.p, arguments.t, arguments.result, arguments.N);
+}
+struct box_measures_complete_iou_f64_arguments {
+  const double* p = nullptr;
+  const double* t = nullptr;
+  double* result = nullptr;
+  int64_t N = 0;
+};
+inline int box_measures_complete_iou_f64_cuda(const box_measures_complete_iou_f64_arguments& arguments,
+                                              void* stream) {
+  return box_measures_complete_iou_f64_cuda(arguments.p, arguments.t, arguments.result, arguments.N, stream);
+}
+inline int box_measures_complete_iou_f64_openmp(const box_measures_complete_iou_f64_arguments& arguments) {
+  return box_measures_complete_iou_f64_openmp(arguments.p, arguments.t, arguments.result, arguments.N);
+}
+struct box_measures_complete_iou_bf16_arguments {
+  const uint16_t* p = nullptr;
+  const uint16_t* t = nullptr;
+  uint16_t* result = nullptr;
+  int64_t N = 0;
+};
+inline int box_measures_complete_iou_bf16_cuda(const box_measures_complete_iou_bf16_arguments& arguments,
+                                               void* stream) {
+  return box_measures_complete_iou_bf16_cuda(arguments.p, arguments.t, arguments.result, arguments.N, stream);
+}
+inline int box_measures_complete_iou_bf16_openmp(const box_measures_complete_iou_bf16_arguments& arguments) {
+  return box_measures_complete_iou_bf16_openmp(arguments.p, arguments.t, arguments.result, arguments.N);
+}
+
 #endif

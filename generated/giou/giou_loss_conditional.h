@@ -8,22 +8,75 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Each element, by named axes:
+//   mask = at(target, C = 3) != 0;
+//   real each = 0;
+//   if (mask) each = generalized_iou(at(pred, C = 0), at(pred, C = 1), at(pred, C = 2), at(pred, C = 3),
+//                                    at(target, C = 0), at(target, C = 1), at(target, C = 2), at(target, C =
+//                                    3));
+//   giou = each;
+//   loss = sum(each, B, N) / max(sum(mask, B, N), 1);
+//
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
+//   size, which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
+//   on. Half precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
+//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
+//   of what is summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
+//   number of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
+//   may call them at once.
+// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
+//   nothing; its status is about the arguments and the launches.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
+//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
+//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
+//   multiple of 16 bytes.
+// Status: 0, or what is wrong with the arguments, checked before anything is written;
+//   giou_loss_conditional_error explains it.
+
+// A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
+// bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
+// arrays overlap.
+#ifndef KGEN_STATUSES
+#define KGEN_STATUSES
+#define KGEN_NEGATIVE_SIZE 1     // a size, an extent or a number of steps is negative
+#define KGEN_SIZE_NOT_ALLOWED 2  // a size is none of those that the kernel takes
+#define KGEN_TOO_LARGE 3         // an array has more bytes, or a size is more, than 63 bits can count
+#define KGEN_NULL 4              // an array is null
+#define KGEN_MISALIGNED 5        // an array does not lie at a multiple of its element's size
+#define KGEN_OVERLAP 6           // an output shares memory with another array
+#define KGEN_STRIDES 7           // strides lead too far, or to one place for two elements of an output
+#define KGEN_STEPS 8             // the number of steps is not allowed
+#define KGEN_WINDOW 9            // a window lies outside its array, or windows do not fit together
+#define KGEN_TABLE_OUTSIDE 10    // a table would be read outside its extent
+#define KGEN_TABLE_SORTED 11     // the entries of a table fall
+#define KGEN_TABLE_UNIQUE 12     // a table repeats an entry
+#define KGEN_TABLE_RANGE 13      // an entry of a table is out of range
+#define KGEN_TABLE_OFFSETS 14    // offsets do not begin with 0, fall, or do not end with the total
+#define KGEN_TABLE_RETURN 15     // a table returns to a block that was left
+#define KGEN_TABLE_CONFLICT 16   // by a table, steps that run at once write the same block
+#define KGEN_REQUIRE 17          // a requirement is not met: bits 8 to 17 are its number in the spec's body
+#define KGEN_WORKSPACE_SMALL 18  // the workspace is too small
+#define KGEN_WORKSPACE_MISALIGNED 19  // the workspace does not lie at a multiple of 16 bytes
+#define KGEN_WORKSPACE_OVERLAP 20     // the workspace shares memory with an array
+#define KGEN_NO_MEMORY 21             // there is not enough memory for the workspace
+#define KGEN_CUDA_ERROR 22            // a CUDA call failed: bits 8 to 27 are its cudaError_t
+#endif
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
-
-// All functions return 0, or a status that giou_loss_conditional_error explains. Arrays are dense and
-// row-major unless strides are given, and need no alignment. Intermediates live in the workspace; null lets
-// the function allocate it.
 
 // pred: f32[B, N, 4]
 // target: f32[B, N, 4]
 // giou: f32[B, N]
 // mask: bool[B, N]
 // loss: f32[]
-/* @function giou_loss_conditional_f32 args: in pred f32 [B, N, 4]; in target f32 [B, N, 4]; out giou f32 [B,
- * N]; out mask bool [B, N]; out loss f32 []; size B; size N; workspace workspace; workspace_openmp workspace
- */
+/* @function giou_loss_conditional_f32 args: in pred f32 [B, N, 4]; in target f32 [B, N, 4]; out giou f32 [B, N]; out mask bool [B, N]; out loss f32 []; size B; size N; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_conditional_f32_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_conditional_f32_cuda(const float* pred, const float* target, float* giou, bool* mask,
                                    float* loss, int64_t B, int64_t N, void* workspace,
@@ -38,9 +91,7 @@ int giou_loss_conditional_f32_openmp(const float* pred, const float* target, flo
 // giou: f16[B, N]
 // mask: bool[B, N]
 // loss: f16[]
-/* @function giou_loss_conditional_f16 args: in pred f16 [B, N, 4]; in target f16 [B, N, 4]; out giou f16 [B,
- * N]; out mask bool [B, N]; out loss f16 []; size B; size N; workspace workspace; workspace_openmp workspace
- */
+/* @function giou_loss_conditional_f16 args: in pred f16 [B, N, 4]; in target f16 [B, N, 4]; out giou f16 [B, N]; out mask bool [B, N]; out loss f16 []; size B; size N; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_conditional_f16_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_conditional_f16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
                                    uint16_t* loss, int64_t B, int64_t N, void* workspace,
@@ -55,9 +106,7 @@ int giou_loss_conditional_f16_openmp(const uint16_t* pred, const uint16_t* targe
 // giou: bf16[B, N]
 // mask: bool[B, N]
 // loss: bf16[]
-/* @function giou_loss_conditional_bf16 args: in pred bf16 [B, N, 4]; in target bf16 [B, N, 4]; out giou bf16
- * [B, N]; out mask bool [B, N]; out loss bf16 []; size B; size N; workspace workspace; workspace_openmp
- * workspace */
+/* @function giou_loss_conditional_bf16 args: in pred bf16 [B, N, 4]; in target bf16 [B, N, 4]; out giou bf16 [B, N]; out mask bool [B, N]; out loss bf16 []; size B; size N; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_conditional_bf16_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_conditional_bf16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
                                     uint16_t* loss, int64_t B, int64_t N, void* workspace,
@@ -72,9 +121,7 @@ int giou_loss_conditional_bf16_openmp(const uint16_t* pred, const uint16_t* targ
 // giou: f64[B, N]
 // mask: bool[B, N]
 // loss: f64[]
-/* @function giou_loss_conditional_f64 args: in pred f64 [B, N, 4]; in target f64 [B, N, 4]; out giou f64 [B,
- * N]; out mask bool [B, N]; out loss f64 []; size B; size N; workspace workspace; workspace_openmp workspace
- */
+/* @function giou_loss_conditional_f64 args: in pred f64 [B, N, 4]; in target f64 [B, N, 4]; out giou f64 [B, N]; out mask bool [B, N]; out loss f64 []; size B; size N; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_conditional_f64_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_conditional_f64_cuda(const double* pred, const double* target, double* giou, bool* mask,
                                    double* loss, int64_t B, int64_t N, void* workspace,
@@ -84,9 +131,142 @@ int giou_loss_conditional_f64_openmp(const double* pred, const double* target, d
                                      double* loss, int64_t B, int64_t N, void* workspace,
                                      int64_t workspace_bytes);
 
-// What a status means.
-const char* giou_loss_conditional_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* giou_loss_conditional_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
+    case KGEN_TOO_LARGE | 1 << 8: return "pred has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "pred must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "pred must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap pred";
+    case KGEN_TOO_LARGE | 2 << 8: return "target has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "target must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "target must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap target";
+    case KGEN_TOO_LARGE | 3 << 8: return "giou has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "giou must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "giou must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap giou";
+    case KGEN_TOO_LARGE | 4 << 8: return "mask has more bytes than can be counted";
+    case KGEN_NULL | 4 << 8: return "mask must not be null";
+    case KGEN_WORKSPACE_OVERLAP | 4 << 8: return "the workspace must not overlap mask";
+    case KGEN_NULL | 5 << 8: return "loss must not be null";
+    case KGEN_MISALIGNED | 5 << 8: return "loss must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 5 << 8: return "the workspace must not overlap loss";
+    case KGEN_NEGATIVE_SIZE | 6 << 8: return "B must not be negative";
+    case KGEN_NEGATIVE_SIZE | 7 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 3 << 8 | 1 << 18: return "giou must not overlap pred";
+    case KGEN_OVERLAP | 4 << 8 | 1 << 18: return "mask must not overlap pred";
+    case KGEN_OVERLAP | 5 << 8 | 1 << 18: return "loss must not overlap pred";
+    case KGEN_OVERLAP | 3 << 8 | 2 << 18: return "giou must not overlap target";
+    case KGEN_OVERLAP | 4 << 8 | 2 << 18: return "mask must not overlap target";
+    case KGEN_OVERLAP | 5 << 8 | 2 << 18: return "loss must not overlap target";
+    case KGEN_OVERLAP | 3 << 8 | 4 << 18: return "giou must not overlap mask";
+    case KGEN_OVERLAP | 3 << 8 | 5 << 18: return "giou must not overlap loss";
+    case KGEN_OVERLAP | 4 << 8 | 5 << 18: return "mask must not overlap loss";
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+struct giou_loss_conditional_f32_arguments {
+  const float* pred = nullptr;
+  const float* target = nullptr;
+  float* giou = nullptr;
+  bool* mask = nullptr;
+  float* loss = nullptr;
+  int64_t B = 0;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int giou_loss_conditional_f32_cuda(const giou_loss_conditional_f32_arguments& arguments,
+                                          void* stream) {
+  return giou_loss_conditional_f32_cuda(arguments.pred, arguments.target, arguments.giou, arguments.mask,
+                                        arguments.loss, arguments.B, arguments.N, arguments.workspace,
+                                        arguments.workspace_bytes, stream);
+}
+inline int giou_loss_conditional_f32_openmp(const giou_loss_conditional_f32_arguments& arguments) {
+  return giou_loss_conditional_f32_openmp(arguments.pred, arguments.target, arguments.giou, arguments.mask,
+                                          arguments.loss, arguments.B, arguments.N, arguments.workspace,
+                                          arguments.workspace_bytes);
+}
+struct giou_loss_conditional_f16_arguments {
+  const uint16_t* pred = nullptr;
+  const uint16_t* target = nullptr;
+  uint16_t* giou = nullptr;
+  bool* mask = nullptr;
+  uint16_t* loss = nullptr;
+  int64_t B = 0;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int giou_loss_conditional_f16_cuda(const giou_loss_conditional_f16_arguments& arguments,
+                                          void* stream) {
+  return giou_loss_conditional_f16_cuda(arguments.pred, arguments.target, arguments.giou, arguments.mask,
+                                        arguments.loss, arguments.B, arguments.N, arguments.workspace,
+                                        arguments.workspace_bytes, stream);
+}
+inline int giou_loss_conditional_f16_openmp(const giou_loss_conditional_f16_arguments& arguments) {
+  return giou_loss_conditional_f16_openmp(arguments.pred, arguments.target, arguments.giou, arguments.mask,
+                                          arguments.loss, arguments.B, arguments.N, arguments.workspace,
+                                          arguments.workspace_bytes);
+}
+struct giou_loss_conditional_bf16_arguments {
+  const uint16_t* pred = nullptr;
+  const uint16_t* target = nullptr;
+  uint16_t* giou = nullptr;
+  bool* mask = nullptr;
+  uint16_t* loss = nullptr;
+  int64_t B = 0;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int giou_loss_conditional_bf16_cuda(const giou_loss_conditional_bf16_arguments& arguments,
+                                           void* stream) {
+  return giou_loss_conditional_bf16_cuda(arguments.pred, arguments.target, arguments.giou, arguments.mask,
+                                         arguments.loss, arguments.B, arguments.N, arguments.workspace,
+                                         arguments.workspace_bytes, stream);
+}
+inline int giou_loss_conditional_bf16_openmp(const giou_loss_conditional_bf16_arguments& arguments) {
+  return giou_loss_conditional_bf16_openmp(arguments.pred, arguments.target, arguments.giou, arguments.mask,
+                                           arguments.loss, arguments.B, arguments.N, arguments.workspace,
+                                           arguments.workspace_bytes);
+}
+struct giou_loss_conditional_f64_arguments {
+  const double* pred = nullptr;
+  const double* target = nullptr;
+  double* giou = nullptr;
+  bool* mask = nullptr;
+  double* loss = nullptr;
+  int64_t B = 0;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int giou_loss_conditional_f64_cuda(const giou_loss_conditional_f64_arguments& arguments,
+                                          void* stream) {
+  return giou_loss_conditional_f64_cuda(arguments.pred, arguments.target, arguments.giou, arguments.mask,
+                                        arguments.loss, arguments.B, arguments.N, arguments.workspace,
+                                        arguments.workspace_bytes, stream);
+}
+inline int giou_loss_conditional_f64_openmp(const giou_loss_conditional_f64_arguments& arguments) {
+  return giou_loss_conditional_f64_openmp(arguments.pred, arguments.target, arguments.giou, arguments.mask,
+                                          arguments.loss, arguments.B, arguments.N, arguments.workspace,
+                                          arguments.workspace_bytes);
+}
+
 #endif

@@ -8,192 +8,17 @@
 
 #include "giou_loss_conditional.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T minimum(T a, T b) {
-  return b < a || b != b ? b : a;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-__host__ __device__ inline float from_f16(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
-
-__host__ __device__ inline uint16_t to_f16(float v) { return __half_as_ushort(__float2half_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
-// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
-__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
-  __threadfence();
-  __syncthreads();
-  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
-  const bool found = __syncthreads_or(last) != 0;
-  __threadfence();
-  return found;
-}
+using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct GiouLossConditionalF32Workspace {
@@ -632,222 +457,77 @@ cudaError_t giou_loss_conditional_f64(const double* pred, const double* target, 
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class Space, class T, class Run, class RunWide>
+int launch_giou_loss_conditional(const T* pred, const T* target, T* giou, bool* mask, T* loss, int64_t B,
+                                 int64_t N, void* workspace, int64_t workspace_bytes, void* stream, Run run,
+                                 RunWide run_wide) {
+  if (const int status = check_sizes({{6, B}, {7, N}})) return status;
+  const Array arrays[] = {
+      {1, pred, {B, N, 4}}, {2, target, {B, N, 4}}, {3, giou, {B, N}}, {4, mask, {B, N}}, {5, loss, {}}};
+  if (const int status = check_arrays(arrays)) return status;
+  const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const Space space(B, N);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(small ? run(pred, target, giou, mask, loss, B, N, memory.data, queue)
+                           : run_wide(pred, target, giou, mask, loss, B, N, memory.data, queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space>
+int64_t workspace_of_giou_loss_conditional(int64_t B, int64_t N) {
+  if (const int status = check_sizes({{6, B}, {7, N}})) return -status;
+  return Space(B, N).bytes;
+}
+
 }  // namespace
 
 extern "C" int64_t giou_loss_conditional_f32_cuda_workspace(int64_t B, int64_t N) {
-  return GiouLossConditionalF32Workspace(B, N).bytes;
+  return workspace_of_giou_loss_conditional<GiouLossConditionalF32Workspace>(B, N);
 }
 
 extern "C" int giou_loss_conditional_f32_cuda(const float* pred, const float* target, float* giou, bool* mask,
                                               float* loss, int64_t B, int64_t N, void* workspace,
                                               int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, B, N, 4})) return 3;
-  if (overflows({4, B, N})) return 4;
-  if (overflows({1, B, N})) return 5;
-  if (pred == nullptr && B * N * 4 > 0) return 6;
-  if (target == nullptr && B * N * 4 > 0) return 7;
-  if (giou == nullptr && B * N > 0) return 8;
-  if (mask == nullptr && B * N > 0) return 9;
-  if (loss == nullptr) return 10;
-  if (overlap(pred, B * N * 4 * 4, giou, B * N * 4)) return 11;
-  if (overlap(target, B * N * 4 * 4, giou, B * N * 4)) return 12;
-  if (overlap(mask, B * N, giou, B * N * 4)) return 13;
-  if (overlap(loss, 4, giou, B * N * 4)) return 14;
-  if (overlap(pred, B * N * 4 * 4, mask, B * N)) return 15;
-  if (overlap(target, B * N * 4 * 4, mask, B * N)) return 16;
-  if (overlap(pred, B * N * 4 * 4, loss, 4)) return 17;
-  if (overlap(target, B * N * 4 * 4, loss, 4)) return 18;
-  if (overlap(mask, B * N, loss, 4)) return 19;
-  const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossConditionalF32Workspace space(B, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 20;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 20;
-  const cudaError_t error = small ? giou_loss_conditional_f32<int32_t>(pred, target, giou, mask, loss, B, N,
-                                                                       static_cast<char*>(memory), queue)
-                                  : giou_loss_conditional_f32<int64_t>(pred, target, giou, mask, loss, B, N,
-                                                                       static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 21;
+  return launch_giou_loss_conditional<GiouLossConditionalF32Workspace>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream,
+      giou_loss_conditional_f32<int32_t>, giou_loss_conditional_f32<int64_t>);
 }
 
 extern "C" int64_t giou_loss_conditional_f16_cuda_workspace(int64_t B, int64_t N) {
-  return GiouLossConditionalF16Workspace(B, N).bytes;
+  return workspace_of_giou_loss_conditional<GiouLossConditionalF16Workspace>(B, N);
 }
 
 extern "C" int giou_loss_conditional_f16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
                                               bool* mask, uint16_t* loss, int64_t B, int64_t N,
                                               void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, B, N, 4})) return 3;
-  if (overflows({2, B, N})) return 4;
-  if (overflows({1, B, N})) return 5;
-  if (pred == nullptr && B * N * 4 > 0) return 6;
-  if (target == nullptr && B * N * 4 > 0) return 7;
-  if (giou == nullptr && B * N > 0) return 8;
-  if (mask == nullptr && B * N > 0) return 9;
-  if (loss == nullptr) return 10;
-  if (overlap(pred, B * N * 4 * 2, giou, B * N * 2)) return 11;
-  if (overlap(target, B * N * 4 * 2, giou, B * N * 2)) return 12;
-  if (overlap(mask, B * N, giou, B * N * 2)) return 13;
-  if (overlap(loss, 2, giou, B * N * 2)) return 14;
-  if (overlap(pred, B * N * 4 * 2, mask, B * N)) return 15;
-  if (overlap(target, B * N * 4 * 2, mask, B * N)) return 16;
-  if (overlap(pred, B * N * 4 * 2, loss, 2)) return 17;
-  if (overlap(target, B * N * 4 * 2, loss, 2)) return 18;
-  if (overlap(mask, B * N, loss, 2)) return 19;
-  const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossConditionalF16Workspace space(B, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 20;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 20;
-  const cudaError_t error = small ? giou_loss_conditional_f16<int32_t>(pred, target, giou, mask, loss, B, N,
-                                                                       static_cast<char*>(memory), queue)
-                                  : giou_loss_conditional_f16<int64_t>(pred, target, giou, mask, loss, B, N,
-                                                                       static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 21;
+  return launch_giou_loss_conditional<GiouLossConditionalF16Workspace>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream,
+      giou_loss_conditional_f16<int32_t>, giou_loss_conditional_f16<int64_t>);
 }
 
 extern "C" int64_t giou_loss_conditional_bf16_cuda_workspace(int64_t B, int64_t N) {
-  return GiouLossConditionalBf16Workspace(B, N).bytes;
+  return workspace_of_giou_loss_conditional<GiouLossConditionalBf16Workspace>(B, N);
 }
 
 extern "C" int giou_loss_conditional_bf16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
                                                bool* mask, uint16_t* loss, int64_t B, int64_t N,
                                                void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, B, N, 4})) return 3;
-  if (overflows({2, B, N})) return 4;
-  if (overflows({1, B, N})) return 5;
-  if (pred == nullptr && B * N * 4 > 0) return 6;
-  if (target == nullptr && B * N * 4 > 0) return 7;
-  if (giou == nullptr && B * N > 0) return 8;
-  if (mask == nullptr && B * N > 0) return 9;
-  if (loss == nullptr) return 10;
-  if (overlap(pred, B * N * 4 * 2, giou, B * N * 2)) return 11;
-  if (overlap(target, B * N * 4 * 2, giou, B * N * 2)) return 12;
-  if (overlap(mask, B * N, giou, B * N * 2)) return 13;
-  if (overlap(loss, 2, giou, B * N * 2)) return 14;
-  if (overlap(pred, B * N * 4 * 2, mask, B * N)) return 15;
-  if (overlap(target, B * N * 4 * 2, mask, B * N)) return 16;
-  if (overlap(pred, B * N * 4 * 2, loss, 2)) return 17;
-  if (overlap(target, B * N * 4 * 2, loss, 2)) return 18;
-  if (overlap(mask, B * N, loss, 2)) return 19;
-  const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossConditionalBf16Workspace space(B, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 20;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 20;
-  const cudaError_t error = small ? giou_loss_conditional_bf16<int32_t>(pred, target, giou, mask, loss, B, N,
-                                                                        static_cast<char*>(memory), queue)
-                                  : giou_loss_conditional_bf16<int64_t>(pred, target, giou, mask, loss, B, N,
-                                                                        static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 21;
+  return launch_giou_loss_conditional<GiouLossConditionalBf16Workspace>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream,
+      giou_loss_conditional_bf16<int32_t>, giou_loss_conditional_bf16<int64_t>);
 }
 
 extern "C" int64_t giou_loss_conditional_f64_cuda_workspace(int64_t B, int64_t N) {
-  return GiouLossConditionalF64Workspace(B, N).bytes;
+  return workspace_of_giou_loss_conditional<GiouLossConditionalF64Workspace>(B, N);
 }
 
 extern "C" int giou_loss_conditional_f64_cuda(const double* pred, const double* target, double* giou,
                                               bool* mask, double* loss, int64_t B, int64_t N, void* workspace,
                                               int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, B, N, 4})) return 3;
-  if (overflows({8, B, N})) return 4;
-  if (overflows({1, B, N})) return 5;
-  if (pred == nullptr && B * N * 4 > 0) return 6;
-  if (target == nullptr && B * N * 4 > 0) return 7;
-  if (giou == nullptr && B * N > 0) return 8;
-  if (mask == nullptr && B * N > 0) return 9;
-  if (loss == nullptr) return 10;
-  if (overlap(pred, B * N * 4 * 8, giou, B * N * 8)) return 11;
-  if (overlap(target, B * N * 4 * 8, giou, B * N * 8)) return 12;
-  if (overlap(mask, B * N, giou, B * N * 8)) return 13;
-  if (overlap(loss, 8, giou, B * N * 8)) return 14;
-  if (overlap(pred, B * N * 4 * 8, mask, B * N)) return 15;
-  if (overlap(target, B * N * 4 * 8, mask, B * N)) return 16;
-  if (overlap(pred, B * N * 4 * 8, loss, 8)) return 17;
-  if (overlap(target, B * N * 4 * 8, loss, 8)) return 18;
-  if (overlap(mask, B * N, loss, 8)) return 19;
-  const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossConditionalF64Workspace space(B, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 20;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 20;
-  const cudaError_t error = small ? giou_loss_conditional_f64<int32_t>(pred, target, giou, mask, loss, B, N,
-                                                                       static_cast<char*>(memory), queue)
-                                  : giou_loss_conditional_f64<int64_t>(pred, target, giou, mask, loss, B, N,
-                                                                       static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 21;
-}
-
-extern "C" __attribute__((weak)) const char* giou_loss_conditional_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "pred has more bytes than can be counted";
-    case 4:
-      return "giou has more bytes than can be counted";
-    case 5:
-      return "mask has more bytes than can be counted";
-    case 6:
-      return "pred must not be null";
-    case 7:
-      return "target must not be null";
-    case 8:
-      return "giou must not be null";
-    case 9:
-      return "mask must not be null";
-    case 10:
-      return "loss must not be null";
-    case 11:
-      return "giou must not overlap pred";
-    case 12:
-      return "giou must not overlap target";
-    case 13:
-      return "giou must not overlap mask";
-    case 14:
-      return "giou must not overlap loss";
-    case 15:
-      return "mask must not overlap pred";
-    case 16:
-      return "mask must not overlap target";
-    case 17:
-      return "loss must not overlap pred";
-    case 18:
-      return "loss must not overlap target";
-    case 19:
-      return "loss must not overlap mask";
-    case 20:
-      return "there is not enough memory for the workspace";
-    case 21:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_giou_loss_conditional<GiouLossConditionalF64Workspace>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream,
+      giou_loss_conditional_f64<int32_t>, giou_loss_conditional_f64<int64_t>);
 }

@@ -8,13 +8,67 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Each element, by named axes:
+//   real each = generalized_iou(at(pred, C = 0), at(pred, C = 1), at(pred, C = 2), at(pred, C = 3),
+//                               at(target, C = 0), at(target, C = 1), at(target, C = 2), at(target, C = 3));
+//   giou = each;
+//   picture_loss = sum(each, N) / max(size(N), 1);
+//   loss = sum(each, B, N) / max(sum(size(N), B), 1);
+//
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
+//   size, which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
+//   on. Half precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
+//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
+//   of what is summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
+//   number of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
+//   may call them at once.
+// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
+//   nothing; its status is about the arguments and the launches. What is wrong with entries of tables
+//   gets into *table_status, in device memory, if it is not null; all else leaves it as it is.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
+//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
+//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
+//   multiple of 16 bytes.
+// Status: 0, or what is wrong with the arguments, checked before anything is written;
+//   giou_loss_ragged_error explains it.
+
+// A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
+// bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
+// arrays overlap.
+#ifndef KGEN_STATUSES
+#define KGEN_STATUSES
+#define KGEN_NEGATIVE_SIZE 1     // a size, an extent or a number of steps is negative
+#define KGEN_SIZE_NOT_ALLOWED 2  // a size is none of those that the kernel takes
+#define KGEN_TOO_LARGE 3         // an array has more bytes, or a size is more, than 63 bits can count
+#define KGEN_NULL 4              // an array is null
+#define KGEN_MISALIGNED 5        // an array does not lie at a multiple of its element's size
+#define KGEN_OVERLAP 6           // an output shares memory with another array
+#define KGEN_STRIDES 7           // strides lead too far, or to one place for two elements of an output
+#define KGEN_STEPS 8             // the number of steps is not allowed
+#define KGEN_WINDOW 9            // a window lies outside its array, or windows do not fit together
+#define KGEN_TABLE_OUTSIDE 10    // a table would be read outside its extent
+#define KGEN_TABLE_SORTED 11     // the entries of a table fall
+#define KGEN_TABLE_UNIQUE 12     // a table repeats an entry
+#define KGEN_TABLE_RANGE 13      // an entry of a table is out of range
+#define KGEN_TABLE_OFFSETS 14    // offsets do not begin with 0, fall, or do not end with the total
+#define KGEN_TABLE_RETURN 15     // a table returns to a block that was left
+#define KGEN_TABLE_CONFLICT 16   // by a table, steps that run at once write the same block
+#define KGEN_REQUIRE 17          // a requirement is not met: bits 8 to 17 are its number in the spec's body
+#define KGEN_WORKSPACE_SMALL 18  // the workspace is too small
+#define KGEN_WORKSPACE_MISALIGNED 19  // the workspace does not lie at a multiple of 16 bytes
+#define KGEN_WORKSPACE_OVERLAP 20     // the workspace shares memory with an array
+#define KGEN_NO_MEMORY 21             // there is not enough memory for the workspace
+#define KGEN_CUDA_ERROR 22            // a CUDA call failed: bits 8 to 27 are its cudaError_t
+#endif
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
-
-// All functions return 0, or a status that giou_loss_ragged_error explains. Arrays are dense and row-major
-// unless strides are given, and need no alignment. Intermediates live in the workspace; null lets the
-// function allocate it.
 
 // box_start: i64[B + 1]
 // pred: f32[N, 4]
@@ -22,9 +76,7 @@ extern "C" {
 // giou: f32[N]
 // picture_loss: f32[B]
 // loss: f32[]
-/* @function giou_loss_ragged_f32 args: table box_start i64 [B + 1] offsets N; in pred f32 [N, 4]; in target
- * f32 [N, 4]; out giou f32 [N]; out picture_loss f32 [B]; out loss f32 []; size B; size N; status
- * table_status; workspace workspace; workspace_openmp workspace */
+/* @function giou_loss_ragged_f32 args: table box_start i64 [B + 1] offsets N; in pred f32 [N, 4]; in target f32 [N, 4]; out giou f32 [N]; out picture_loss f32 [B]; out loss f32 []; size B; size N; status table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_ragged_f32_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_f32_cuda(const int64_t* box_start, const float* pred, const float* target, float* giou,
                               float* picture_loss, float* loss, int64_t B, int64_t N, int32_t* table_status,
@@ -40,9 +92,7 @@ int giou_loss_ragged_f32_openmp(const int64_t* box_start, const float* pred, con
 // giou: f16[N]
 // picture_loss: f16[B]
 // loss: f16[]
-/* @function giou_loss_ragged_f16 args: table box_start i64 [B + 1] offsets N; in pred f16 [N, 4]; in target
- * f16 [N, 4]; out giou f16 [N]; out picture_loss f16 [B]; out loss f16 []; size B; size N; status
- * table_status; workspace workspace; workspace_openmp workspace */
+/* @function giou_loss_ragged_f16 args: table box_start i64 [B + 1] offsets N; in pred f16 [N, 4]; in target f16 [N, 4]; out giou f16 [N]; out picture_loss f16 [B]; out loss f16 []; size B; size N; status table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_ragged_f16_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_f16_cuda(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
                               uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
@@ -58,9 +108,7 @@ int giou_loss_ragged_f16_openmp(const int64_t* box_start, const uint16_t* pred, 
 // giou: bf16[N]
 // picture_loss: bf16[B]
 // loss: bf16[]
-/* @function giou_loss_ragged_bf16 args: table box_start i64 [B + 1] offsets N; in pred bf16 [N, 4]; in target
- * bf16 [N, 4]; out giou bf16 [N]; out picture_loss bf16 [B]; out loss bf16 []; size B; size N; status
- * table_status; workspace workspace; workspace_openmp workspace */
+/* @function giou_loss_ragged_bf16 args: table box_start i64 [B + 1] offsets N; in pred bf16 [N, 4]; in target bf16 [N, 4]; out giou bf16 [N]; out picture_loss bf16 [B]; out loss bf16 []; size B; size N; status table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_ragged_bf16_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_bf16_cuda(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
                                uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
@@ -76,9 +124,7 @@ int giou_loss_ragged_bf16_openmp(const int64_t* box_start, const uint16_t* pred,
 // giou: f64[N]
 // picture_loss: f64[B]
 // loss: f64[]
-/* @function giou_loss_ragged_f64 args: table box_start i64 [B + 1] offsets N; in pred f64 [N, 4]; in target
- * f64 [N, 4]; out giou f64 [N]; out picture_loss f64 [B]; out loss f64 []; size B; size N; status
- * table_status; workspace workspace; workspace_openmp workspace */
+/* @function giou_loss_ragged_f64 args: table box_start i64 [B + 1] offsets N; in pred f64 [N, 4]; in target f64 [N, 4]; out giou f64 [N]; out picture_loss f64 [B]; out loss f64 []; size B; size N; status table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_ragged_f64_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_f64_cuda(const int64_t* box_start, const double* pred, const double* target,
                               double* giou, double* picture_loss, double* loss, int64_t B, int64_t N,
@@ -88,9 +134,156 @@ int giou_loss_ragged_f64_openmp(const int64_t* box_start, const double* pred, co
                                 double* giou, double* picture_loss, double* loss, int64_t B, int64_t N,
                                 void* workspace, int64_t workspace_bytes);
 
-// What a status means.
-const char* giou_loss_ragged_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* giou_loss_ragged_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_TOO_LARGE: return "B + 1 is more than can be counted";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
+    case KGEN_TOO_LARGE | 1 << 8: return "box_start has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "box_start must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "box_start must lie at a multiple of its element's size";
+    case KGEN_TABLE_OFFSETS | 1 << 8: return "box_start must start at 0, never fall, and end at N";
+    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap box_start";
+    case KGEN_TOO_LARGE | 2 << 8: return "pred has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "pred must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "pred must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap pred";
+    case KGEN_TOO_LARGE | 3 << 8: return "target has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "target must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "target must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap target";
+    case KGEN_TOO_LARGE | 4 << 8: return "giou has more bytes than can be counted";
+    case KGEN_NULL | 4 << 8: return "giou must not be null";
+    case KGEN_MISALIGNED | 4 << 8: return "giou must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 4 << 8: return "the workspace must not overlap giou";
+    case KGEN_TOO_LARGE | 5 << 8: return "picture_loss has more bytes than can be counted";
+    case KGEN_NULL | 5 << 8: return "picture_loss must not be null";
+    case KGEN_MISALIGNED | 5 << 8: return "picture_loss must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 5 << 8: return "the workspace must not overlap picture_loss";
+    case KGEN_NULL | 6 << 8: return "loss must not be null";
+    case KGEN_MISALIGNED | 6 << 8: return "loss must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 6 << 8: return "the workspace must not overlap loss";
+    case KGEN_NEGATIVE_SIZE | 7 << 8: return "B must not be negative";
+    case KGEN_NEGATIVE_SIZE | 8 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 4 << 8 | 1 << 18: return "giou must not overlap box_start";
+    case KGEN_OVERLAP | 5 << 8 | 1 << 18: return "picture_loss must not overlap box_start";
+    case KGEN_OVERLAP | 6 << 8 | 1 << 18: return "loss must not overlap box_start";
+    case KGEN_OVERLAP | 4 << 8 | 2 << 18: return "giou must not overlap pred";
+    case KGEN_OVERLAP | 5 << 8 | 2 << 18: return "picture_loss must not overlap pred";
+    case KGEN_OVERLAP | 6 << 8 | 2 << 18: return "loss must not overlap pred";
+    case KGEN_OVERLAP | 4 << 8 | 3 << 18: return "giou must not overlap target";
+    case KGEN_OVERLAP | 5 << 8 | 3 << 18: return "picture_loss must not overlap target";
+    case KGEN_OVERLAP | 6 << 8 | 3 << 18: return "loss must not overlap target";
+    case KGEN_OVERLAP | 4 << 8 | 5 << 18: return "giou must not overlap picture_loss";
+    case KGEN_OVERLAP | 4 << 8 | 6 << 18: return "giou must not overlap loss";
+    case KGEN_OVERLAP | 5 << 8 | 6 << 18: return "picture_loss must not overlap loss";
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+struct giou_loss_ragged_f32_arguments {
+  const int64_t* box_start = nullptr;
+  const float* pred = nullptr;
+  const float* target = nullptr;
+  float* giou = nullptr;
+  float* picture_loss = nullptr;
+  float* loss = nullptr;
+  int64_t B = 0;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int giou_loss_ragged_f32_cuda(const giou_loss_ragged_f32_arguments& arguments, int32_t* table_status,
+                                     void* stream) {
+  return giou_loss_ragged_f32_cuda(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
+                                   arguments.picture_loss, arguments.loss, arguments.B, arguments.N,
+                                   table_status, arguments.workspace, arguments.workspace_bytes, stream);
+}
+inline int giou_loss_ragged_f32_openmp(const giou_loss_ragged_f32_arguments& arguments) {
+  return giou_loss_ragged_f32_openmp(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
+                                     arguments.picture_loss, arguments.loss, arguments.B, arguments.N,
+                                     arguments.workspace, arguments.workspace_bytes);
+}
+struct giou_loss_ragged_f16_arguments {
+  const int64_t* box_start = nullptr;
+  const uint16_t* pred = nullptr;
+  const uint16_t* target = nullptr;
+  uint16_t* giou = nullptr;
+  uint16_t* picture_loss = nullptr;
+  uint16_t* loss = nullptr;
+  int64_t B = 0;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int giou_loss_ragged_f16_cuda(const giou_loss_ragged_f16_arguments& arguments, int32_t* table_status,
+                                     void* stream) {
+  return giou_loss_ragged_f16_cuda(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
+                                   arguments.picture_loss, arguments.loss, arguments.B, arguments.N,
+                                   table_status, arguments.workspace, arguments.workspace_bytes, stream);
+}
+inline int giou_loss_ragged_f16_openmp(const giou_loss_ragged_f16_arguments& arguments) {
+  return giou_loss_ragged_f16_openmp(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
+                                     arguments.picture_loss, arguments.loss, arguments.B, arguments.N,
+                                     arguments.workspace, arguments.workspace_bytes);
+}
+struct giou_loss_ragged_bf16_arguments {
+  const int64_t* box_start = nullptr;
+  const uint16_t* pred = nullptr;
+  const uint16_t* target = nullptr;
+  uint16_t* giou = nullptr;
+  uint16_t* picture_loss = nullptr;
+  uint16_t* loss = nullptr;
+  int64_t B = 0;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int giou_loss_ragged_bf16_cuda(const giou_loss_ragged_bf16_arguments& arguments, int32_t* table_status,
+                                      void* stream) {
+  return giou_loss_ragged_bf16_cuda(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
+                                    arguments.picture_loss, arguments.loss, arguments.B, arguments.N,
+                                    table_status, arguments.workspace, arguments.workspace_bytes, stream);
+}
+inline int giou_loss_ragged_bf16_openmp(const giou_loss_ragged_bf16_arguments& arguments) {
+  return giou_loss_ragged_bf16_openmp(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
+                                      arguments.picture_loss, arguments.loss, arguments.B, arguments.N,
+                                      arguments.workspace, arguments.workspace_bytes);
+}
+struct giou_loss_ragged_f64_arguments {
+  const int64_t* box_start = nullptr;
+  const double* pred = nullptr;
+  const double* target = nullptr;
+  double* giou = nullptr;
+  double* picture_loss = nullptr;
+  double* loss = nullptr;
+  int64_t B = 0;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int giou_loss_ragged_f64_cuda(const giou_loss_ragged_f64_arguments& arguments, int32_t* table_status,
+                                     void* stream) {
+  return giou_loss_ragged_f64_cuda(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
+                                   arguments.picture_loss, arguments.loss, arguments.B, arguments.N,
+                                   table_status, arguments.workspace, arguments.workspace_bytes, stream);
+}
+inline int giou_loss_ragged_f64_openmp(const giou_loss_ragged_f64_arguments& arguments) {
+  return giou_loss_ragged_f64_openmp(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
+                                     arguments.picture_loss, arguments.loss, arguments.B, arguments.N,
+                                     arguments.workspace, arguments.workspace_bytes);
+}
+
 #endif

@@ -8,151 +8,17 @@
 
 #include "giou_loss_ragged.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T minimum(T a, T b) {
-  return b < a || b != b ? b : a;
-}
-
-// Where a packed row starts, kept within the array: nothing checks tables in device memory.
-template <class T>
-__device__ inline T row_at(const T* starts, int64_t row, int64_t total) {
-  const T start = starts[row];
-  return start < 0 ? T(0) : start > total ? T(total) : start;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-__host__ __device__ inline float from_f16(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
-
-__host__ __device__ inline uint16_t to_f16(float v) { return __half_as_ushort(__float2half_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
-// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
-__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
-  __threadfence();
-  __syncthreads();
-  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
-  const bool found = __syncthreads_or(last) != 0;
-  __threadfence();
-  return found;
-}
+using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct GiouLossRaggedF32Workspace {
@@ -563,248 +429,86 @@ cudaError_t giou_loss_ragged_f64(const int64_t* box_start, const double* pred, c
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class Space, class T, class Run, class RunWide>
+int launch_giou_loss_ragged(const int64_t* box_start, const T* pred, const T* target, T* giou,
+                            T* picture_loss, T* loss, int64_t B, int64_t N, int32_t* table_status,
+                            void* workspace, int64_t workspace_bytes, void* stream, Run run,
+                            RunWide run_wide) {
+  if (const int status = check_sizes({{7, B}, {8, N}})) return status;
+  if (double(B) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
+  const Array arrays[] = {{1, box_start, {B + 1}}, {2, pred, {N, 4}},      {3, target, {N, 4}},
+                          {4, giou, {N}},          {5, picture_loss, {B}}, {6, loss, {}}};
+  if (const int status = check_arrays(arrays)) return status;
+  const bool small = larger(larger(larger(N * 4, N), B), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const Space space(B, N);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(
+      small ? run(box_start, pred, target, giou, picture_loss, loss, B, N, table_status, memory.data, queue)
+            : run_wide(box_start, pred, target, giou, picture_loss, loss, B, N, table_status, memory.data,
+                       queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space>
+int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
+  if (const int status = check_sizes({{7, B}, {8, N}})) return -status;
+  if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
+  return Space(B, N).bytes;
+}
+
 }  // namespace
 
 extern "C" int64_t giou_loss_ragged_f32_cuda_workspace(int64_t B, int64_t N) {
-  return GiouLossRaggedF32Workspace(B, N).bytes;
+  return workspace_of_giou_loss_ragged<GiouLossRaggedF32Workspace>(B, N);
 }
 
 extern "C" int giou_loss_ragged_f32_cuda(const int64_t* box_start, const float* pred, const float* target,
                                          float* giou, float* picture_loss, float* loss, int64_t B, int64_t N,
                                          int32_t* table_status, void* workspace, int64_t workspace_bytes,
                                          void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, N, 4})) return 3;
-  if (overflows({4, N})) return 4;
-  if (overflows({4, B})) return 5;
-  if (B > INT64_MAX / 8) return 6;
-  if (overflows({8, B + 1})) return 6;
-  if (box_start == nullptr && (B + 1) > 0) return 7;
-  if (pred == nullptr && N * 4 > 0) return 8;
-  if (target == nullptr && N * 4 > 0) return 9;
-  if (giou == nullptr && N > 0) return 10;
-  if (picture_loss == nullptr && B > 0) return 11;
-  if (loss == nullptr) return 12;
-  if (overlap(pred, N * 4 * 4, giou, N * 4)) return 14;
-  if (overlap(target, N * 4 * 4, giou, N * 4)) return 15;
-  if (overlap(picture_loss, B * 4, giou, N * 4)) return 16;
-  if (overlap(loss, 4, giou, N * 4)) return 17;
-  if (overlap(pred, N * 4 * 4, picture_loss, B * 4)) return 18;
-  if (overlap(target, N * 4 * 4, picture_loss, B * 4)) return 19;
-  if (overlap(pred, N * 4 * 4, loss, 4)) return 20;
-  if (overlap(target, N * 4 * 4, loss, 4)) return 21;
-  if (overlap(picture_loss, B * 4, loss, 4)) return 22;
-  const bool small = larger(larger(larger(N * 4, N), B), 1) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossRaggedF32Workspace space(B, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 23;
-  const cudaError_t error =
-      small ? giou_loss_ragged_f32<int32_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
-                                            table_status, static_cast<char*>(memory), queue)
-            : giou_loss_ragged_f32<int64_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
-                                            table_status, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 24;
+  return launch_giou_loss_ragged<GiouLossRaggedF32Workspace>(
+      box_start, pred, target, giou, picture_loss, loss, B, N, table_status, workspace, workspace_bytes,
+      stream, giou_loss_ragged_f32<int32_t>, giou_loss_ragged_f32<int64_t>);
 }
 
 extern "C" int64_t giou_loss_ragged_f16_cuda_workspace(int64_t B, int64_t N) {
-  return GiouLossRaggedF16Workspace(B, N).bytes;
+  return workspace_of_giou_loss_ragged<GiouLossRaggedF16Workspace>(B, N);
 }
 
 extern "C" int giou_loss_ragged_f16_cuda(const int64_t* box_start, const uint16_t* pred,
                                          const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
                                          uint16_t* loss, int64_t B, int64_t N, int32_t* table_status,
                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, N, 4})) return 3;
-  if (overflows({2, N})) return 4;
-  if (overflows({2, B})) return 5;
-  if (B > INT64_MAX / 8) return 6;
-  if (overflows({8, B + 1})) return 6;
-  if (box_start == nullptr && (B + 1) > 0) return 7;
-  if (pred == nullptr && N * 4 > 0) return 8;
-  if (target == nullptr && N * 4 > 0) return 9;
-  if (giou == nullptr && N > 0) return 10;
-  if (picture_loss == nullptr && B > 0) return 11;
-  if (loss == nullptr) return 12;
-  if (overlap(pred, N * 4 * 2, giou, N * 2)) return 14;
-  if (overlap(target, N * 4 * 2, giou, N * 2)) return 15;
-  if (overlap(picture_loss, B * 2, giou, N * 2)) return 16;
-  if (overlap(loss, 2, giou, N * 2)) return 17;
-  if (overlap(pred, N * 4 * 2, picture_loss, B * 2)) return 18;
-  if (overlap(target, N * 4 * 2, picture_loss, B * 2)) return 19;
-  if (overlap(pred, N * 4 * 2, loss, 2)) return 20;
-  if (overlap(target, N * 4 * 2, loss, 2)) return 21;
-  if (overlap(picture_loss, B * 2, loss, 2)) return 22;
-  const bool small = larger(larger(larger(N * 4, N), B), 1) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossRaggedF16Workspace space(B, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 23;
-  const cudaError_t error =
-      small ? giou_loss_ragged_f16<int32_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
-                                            table_status, static_cast<char*>(memory), queue)
-            : giou_loss_ragged_f16<int64_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
-                                            table_status, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 24;
+  return launch_giou_loss_ragged<GiouLossRaggedF16Workspace>(
+      box_start, pred, target, giou, picture_loss, loss, B, N, table_status, workspace, workspace_bytes,
+      stream, giou_loss_ragged_f16<int32_t>, giou_loss_ragged_f16<int64_t>);
 }
 
 extern "C" int64_t giou_loss_ragged_bf16_cuda_workspace(int64_t B, int64_t N) {
-  return GiouLossRaggedBf16Workspace(B, N).bytes;
+  return workspace_of_giou_loss_ragged<GiouLossRaggedBf16Workspace>(B, N);
 }
 
 extern "C" int giou_loss_ragged_bf16_cuda(const int64_t* box_start, const uint16_t* pred,
                                           const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
                                           uint16_t* loss, int64_t B, int64_t N, int32_t* table_status,
                                           void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, N, 4})) return 3;
-  if (overflows({2, N})) return 4;
-  if (overflows({2, B})) return 5;
-  if (B > INT64_MAX / 8) return 6;
-  if (overflows({8, B + 1})) return 6;
-  if (box_start == nullptr && (B + 1) > 0) return 7;
-  if (pred == nullptr && N * 4 > 0) return 8;
-  if (target == nullptr && N * 4 > 0) return 9;
-  if (giou == nullptr && N > 0) return 10;
-  if (picture_loss == nullptr && B > 0) return 11;
-  if (loss == nullptr) return 12;
-  if (overlap(pred, N * 4 * 2, giou, N * 2)) return 14;
-  if (overlap(target, N * 4 * 2, giou, N * 2)) return 15;
-  if (overlap(picture_loss, B * 2, giou, N * 2)) return 16;
-  if (overlap(loss, 2, giou, N * 2)) return 17;
-  if (overlap(pred, N * 4 * 2, picture_loss, B * 2)) return 18;
-  if (overlap(target, N * 4 * 2, picture_loss, B * 2)) return 19;
-  if (overlap(pred, N * 4 * 2, loss, 2)) return 20;
-  if (overlap(target, N * 4 * 2, loss, 2)) return 21;
-  if (overlap(picture_loss, B * 2, loss, 2)) return 22;
-  const bool small = larger(larger(larger(N * 4, N), B), 1) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossRaggedBf16Workspace space(B, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 23;
-  const cudaError_t error =
-      small ? giou_loss_ragged_bf16<int32_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
-                                             table_status, static_cast<char*>(memory), queue)
-            : giou_loss_ragged_bf16<int64_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
-                                             table_status, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 24;
+  return launch_giou_loss_ragged<GiouLossRaggedBf16Workspace>(
+      box_start, pred, target, giou, picture_loss, loss, B, N, table_status, workspace, workspace_bytes,
+      stream, giou_loss_ragged_bf16<int32_t>, giou_loss_ragged_bf16<int64_t>);
 }
 
 extern "C" int64_t giou_loss_ragged_f64_cuda_workspace(int64_t B, int64_t N) {
-  return GiouLossRaggedF64Workspace(B, N).bytes;
+  return workspace_of_giou_loss_ragged<GiouLossRaggedF64Workspace>(B, N);
 }
 
 extern "C" int giou_loss_ragged_f64_cuda(const int64_t* box_start, const double* pred, const double* target,
                                          double* giou, double* picture_loss, double* loss, int64_t B,
                                          int64_t N, int32_t* table_status, void* workspace,
                                          int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, N, 4})) return 3;
-  if (overflows({8, N})) return 4;
-  if (overflows({8, B})) return 5;
-  if (B > INT64_MAX / 8) return 6;
-  if (overflows({8, B + 1})) return 6;
-  if (box_start == nullptr && (B + 1) > 0) return 7;
-  if (pred == nullptr && N * 4 > 0) return 8;
-  if (target == nullptr && N * 4 > 0) return 9;
-  if (giou == nullptr && N > 0) return 10;
-  if (picture_loss == nullptr && B > 0) return 11;
-  if (loss == nullptr) return 12;
-  if (overlap(pred, N * 4 * 8, giou, N * 8)) return 14;
-  if (overlap(target, N * 4 * 8, giou, N * 8)) return 15;
-  if (overlap(picture_loss, B * 8, giou, N * 8)) return 16;
-  if (overlap(loss, 8, giou, N * 8)) return 17;
-  if (overlap(pred, N * 4 * 8, picture_loss, B * 8)) return 18;
-  if (overlap(target, N * 4 * 8, picture_loss, B * 8)) return 19;
-  if (overlap(pred, N * 4 * 8, loss, 8)) return 20;
-  if (overlap(target, N * 4 * 8, loss, 8)) return 21;
-  if (overlap(picture_loss, B * 8, loss, 8)) return 22;
-  const bool small = larger(larger(larger(N * 4, N), B), 1) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossRaggedF64Workspace space(B, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 23;
-  const cudaError_t error =
-      small ? giou_loss_ragged_f64<int32_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
-                                            table_status, static_cast<char*>(memory), queue)
-            : giou_loss_ragged_f64<int64_t>(box_start, pred, target, giou, picture_loss, loss, B, N,
-                                            table_status, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 24;
-}
-
-extern "C" __attribute__((weak)) const char* giou_loss_ragged_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "pred has more bytes than can be counted";
-    case 4:
-      return "giou has more bytes than can be counted";
-    case 5:
-      return "picture_loss has more bytes than can be counted";
-    case 6:
-      return "box_start has more bytes than can be counted";
-    case 7:
-      return "box_start must not be null";
-    case 8:
-      return "pred must not be null";
-    case 9:
-      return "target must not be null";
-    case 10:
-      return "giou must not be null";
-    case 11:
-      return "picture_loss must not be null";
-    case 12:
-      return "loss must not be null";
-    case 13:
-      return "box_start must start at 0, never fall, and end at N";
-    case 14:
-      return "giou must not overlap pred";
-    case 15:
-      return "giou must not overlap target";
-    case 16:
-      return "giou must not overlap picture_loss";
-    case 17:
-      return "giou must not overlap loss";
-    case 18:
-      return "picture_loss must not overlap pred";
-    case 19:
-      return "picture_loss must not overlap target";
-    case 20:
-      return "loss must not overlap pred";
-    case 21:
-      return "loss must not overlap target";
-    case 22:
-      return "loss must not overlap picture_loss";
-    case 23:
-      return "there is not enough memory for the workspace";
-    case 24:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_giou_loss_ragged<GiouLossRaggedF64Workspace>(
+      box_start, pred, target, giou, picture_loss, loss, B, N, table_status, workspace, workspace_bytes,
+      stream, giou_loss_ragged_f64<int32_t>, giou_loss_ragged_f64<int64_t>);
 }

@@ -8,12 +8,59 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Each element, by named axes:
+//   giou = clamped_generalized_iou(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t);
+//
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
+//   size, which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array; but exactly, element for element, giou may
+//   be one of left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
+//   on. Half precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
+//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
+//   of what is summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
+//   number of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
+//   may call them at once.
+// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
+//   nothing; its status is about the arguments and the launches.
+// Status: 0, or what is wrong with the arguments, checked before anything is written;
+//   giou_planes_plain_error explains it.
+
+// A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
+// bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
+// arrays overlap.
+#ifndef KGEN_STATUSES
+#define KGEN_STATUSES
+#define KGEN_NEGATIVE_SIZE 1     // a size, an extent or a number of steps is negative
+#define KGEN_SIZE_NOT_ALLOWED 2  // a size is none of those that the kernel takes
+#define KGEN_TOO_LARGE 3         // an array has more bytes, or a size is more, than 63 bits can count
+#define KGEN_NULL 4              // an array is null
+#define KGEN_MISALIGNED 5        // an array does not lie at a multiple of its element's size
+#define KGEN_OVERLAP 6           // an output shares memory with another array
+#define KGEN_STRIDES 7           // strides lead too far, or to one place for two elements of an output
+#define KGEN_STEPS 8             // the number of steps is not allowed
+#define KGEN_WINDOW 9            // a window lies outside its array, or windows do not fit together
+#define KGEN_TABLE_OUTSIDE 10    // a table would be read outside its extent
+#define KGEN_TABLE_SORTED 11     // the entries of a table fall
+#define KGEN_TABLE_UNIQUE 12     // a table repeats an entry
+#define KGEN_TABLE_RANGE 13      // an entry of a table is out of range
+#define KGEN_TABLE_OFFSETS 14    // offsets do not begin with 0, fall, or do not end with the total
+#define KGEN_TABLE_RETURN 15     // a table returns to a block that was left
+#define KGEN_TABLE_CONFLICT 16   // by a table, steps that run at once write the same block
+#define KGEN_REQUIRE 17          // a requirement is not met: bits 8 to 17 are its number in the spec's body
+#define KGEN_WORKSPACE_SMALL 18  // the workspace is too small
+#define KGEN_WORKSPACE_MISALIGNED 19  // the workspace does not lie at a multiple of 16 bytes
+#define KGEN_WORKSPACE_OVERLAP 20     // the workspace shares memory with an array
+#define KGEN_NO_MEMORY 21             // there is not enough memory for the workspace
+#define KGEN_CUDA_ERROR 22            // a CUDA call failed: bits 8 to 27 are its cudaError_t
+#endif
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
-
-// All functions return 0, or a status that giou_planes_plain_error explains. Arrays are dense and row-major
-// unless strides are given, and need no alignment.
 
 // left_p: f32[M, N]
 // top_p: f32[M, N]
@@ -24,9 +71,7 @@ extern "C" {
 // right_t: f32[M, N]
 // bottom_t: f32[M, N]
 // giou: f32[M, N]
-/* @function giou_planes_plain_f32 args: in left_p f32 [M, N]; in top_p f32 [M, N]; in right_p f32 [M, N]; in
- * bottom_p f32 [M, N]; in left_t f32 [M, N]; in top_t f32 [M, N]; in right_t f32 [M, N]; in bottom_t f32 [M,
- * N]; out giou f32 [M, N]; size M; size N */
+/* @function giou_planes_plain_f32 args: in left_p f32 [M, N]; in top_p f32 [M, N]; in right_p f32 [M, N]; in bottom_p f32 [M, N]; in left_t f32 [M, N]; in top_t f32 [M, N]; in right_t f32 [M, N]; in bottom_t f32 [M, N]; out giou f32 [M, N]; size M; size N */
 int giou_planes_plain_f32_cuda(const float* left_p, const float* top_p, const float* right_p,
                                const float* bottom_p, const float* left_t, const float* top_t,
                                const float* right_t, const float* bottom_t, float* giou, int64_t M, int64_t N,
@@ -45,9 +90,7 @@ int giou_planes_plain_f32_openmp(const float* left_p, const float* top_p, const 
 // right_t: f16[M, N]
 // bottom_t: f16[M, N]
 // giou: f16[M, N]
-/* @function giou_planes_plain_f16 args: in left_p f16 [M, N]; in top_p f16 [M, N]; in right_p f16 [M, N]; in
- * bottom_p f16 [M, N]; in left_t f16 [M, N]; in top_t f16 [M, N]; in right_t f16 [M, N]; in bottom_t f16 [M,
- * N]; out giou f16 [M, N]; size M; size N */
+/* @function giou_planes_plain_f16 args: in left_p f16 [M, N]; in top_p f16 [M, N]; in right_p f16 [M, N]; in bottom_p f16 [M, N]; in left_t f16 [M, N]; in top_t f16 [M, N]; in right_t f16 [M, N]; in bottom_t f16 [M, N]; out giou f16 [M, N]; size M; size N */
 int giou_planes_plain_f16_cuda(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
                                const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
                                const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou, int64_t M,
@@ -66,9 +109,7 @@ int giou_planes_plain_f16_openmp(const uint16_t* left_p, const uint16_t* top_p, 
 // right_t: bf16[M, N]
 // bottom_t: bf16[M, N]
 // giou: bf16[M, N]
-/* @function giou_planes_plain_bf16 args: in left_p bf16 [M, N]; in top_p bf16 [M, N]; in right_p bf16 [M, N];
- * in bottom_p bf16 [M, N]; in left_t bf16 [M, N]; in top_t bf16 [M, N]; in right_t bf16 [M, N]; in bottom_t
- * bf16 [M, N]; out giou bf16 [M, N]; size M; size N */
+/* @function giou_planes_plain_bf16 args: in left_p bf16 [M, N]; in top_p bf16 [M, N]; in right_p bf16 [M, N]; in bottom_p bf16 [M, N]; in left_t bf16 [M, N]; in top_t bf16 [M, N]; in right_t bf16 [M, N]; in bottom_t bf16 [M, N]; out giou bf16 [M, N]; size M; size N */
 int giou_planes_plain_bf16_cuda(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
                                 const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
                                 const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou, int64_t M,
@@ -87,9 +128,7 @@ int giou_planes_plain_bf16_openmp(const uint16_t* left_p, const uint16_t* top_p,
 // right_t: f64[M, N]
 // bottom_t: f64[M, N]
 // giou: f64[M, N]
-/* @function giou_planes_plain_f64 args: in left_p f64 [M, N]; in top_p f64 [M, N]; in right_p f64 [M, N]; in
- * bottom_p f64 [M, N]; in left_t f64 [M, N]; in top_t f64 [M, N]; in right_t f64 [M, N]; in bottom_t f64 [M,
- * N]; out giou f64 [M, N]; size M; size N */
+/* @function giou_planes_plain_f64 args: in left_p f64 [M, N]; in top_p f64 [M, N]; in right_p f64 [M, N]; in bottom_p f64 [M, N]; in left_t f64 [M, N]; in top_t f64 [M, N]; in right_t f64 [M, N]; in bottom_t f64 [M, N]; out giou f64 [M, N]; size M; size N */
 int giou_planes_plain_f64_cuda(const double* left_p, const double* top_p, const double* right_p,
                                const double* bottom_p, const double* left_t, const double* top_t,
                                const double* right_t, const double* bottom_t, double* giou, int64_t M,
@@ -99,9 +138,151 @@ int giou_planes_plain_f64_openmp(const double* left_p, const double* top_p, cons
                                  const double* right_t, const double* bottom_t, double* giou, int64_t M,
                                  int64_t N);
 
-// What a status means.
-const char* giou_planes_plain_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* giou_planes_plain_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_TOO_LARGE | 1 << 8: return "left_p has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "left_p must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "left_p must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 2 << 8: return "top_p has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "top_p must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "top_p must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 3 << 8: return "right_p has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "right_p must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "right_p must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 4 << 8: return "bottom_p has more bytes than can be counted";
+    case KGEN_NULL | 4 << 8: return "bottom_p must not be null";
+    case KGEN_MISALIGNED | 4 << 8: return "bottom_p must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 5 << 8: return "left_t has more bytes than can be counted";
+    case KGEN_NULL | 5 << 8: return "left_t must not be null";
+    case KGEN_MISALIGNED | 5 << 8: return "left_t must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 6 << 8: return "top_t has more bytes than can be counted";
+    case KGEN_NULL | 6 << 8: return "top_t must not be null";
+    case KGEN_MISALIGNED | 6 << 8: return "top_t must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 7 << 8: return "right_t has more bytes than can be counted";
+    case KGEN_NULL | 7 << 8: return "right_t must not be null";
+    case KGEN_MISALIGNED | 7 << 8: return "right_t must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 8 << 8: return "bottom_t has more bytes than can be counted";
+    case KGEN_NULL | 8 << 8: return "bottom_t must not be null";
+    case KGEN_MISALIGNED | 8 << 8: return "bottom_t must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 9 << 8: return "giou has more bytes than can be counted";
+    case KGEN_NULL | 9 << 8: return "giou must not be null";
+    case KGEN_MISALIGNED | 9 << 8: return "giou must lie at a multiple of its element's size";
+    case KGEN_NEGATIVE_SIZE | 10 << 8: return "M must not be negative";
+    case KGEN_NEGATIVE_SIZE | 11 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 9 << 8 | 1 << 18: return "giou must not overlap left_p";
+    case KGEN_OVERLAP | 9 << 8 | 2 << 18: return "giou must not overlap top_p";
+    case KGEN_OVERLAP | 9 << 8 | 3 << 18: return "giou must not overlap right_p";
+    case KGEN_OVERLAP | 9 << 8 | 4 << 18: return "giou must not overlap bottom_p";
+    case KGEN_OVERLAP | 9 << 8 | 5 << 18: return "giou must not overlap left_t";
+    case KGEN_OVERLAP | 9 << 8 | 6 << 18: return "giou must not overlap top_t";
+    case KGEN_OVERLAP | 9 << 8 | 7 << 18: return "giou must not overlap right_t";
+    case KGEN_OVERLAP | 9 << 8 | 8 << 18: return "giou must not overlap bottom_t";
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+struct giou_planes_plain_f32_arguments {
+  const float* left_p = nullptr;
+  const float* top_p = nullptr;
+  const float* right_p = nullptr;
+  const float* bottom_p = nullptr;
+  const float* left_t = nullptr;
+  const float* top_t = nullptr;
+  const float* right_t = nullptr;
+  const float* bottom_t = nullptr;
+  float* giou = nullptr;
+  int64_t M = 0;
+  int64_t N = 0;
+};
+inline int giou_planes_plain_f32_cuda(const giou_planes_plain_f32_arguments& arguments, void* stream) {
+  return giou_planes_plain_f32_cuda(arguments.left_p, arguments.top_p, arguments.right_p, arguments.bottom_p,
+                                    arguments.left_t, arguments.top_t, arguments.right_t, arguments.bottom_t,
+                                    arguments.giou, arguments.M, arguments.N, stream);
+}
+inline int giou_planes_plain_f32_openmp(const giou_planes_plain_f32_arguments& arguments) {
+  return giou_planes_plain_f32_openmp(
+      arguments.left_p, arguments.top_p, arguments.right_p, arguments.bottom_p, arguments.left_t,
+      arguments.top_t, arguments.right_t, arguments.bottom_t, arguments.giou, arguments.M, arguments.N);
+}
+struct giou_planes_plain_f16_arguments {
+  const uint16_t* left_p = nullptr;
+  const uint16_t* top_p = nullptr;
+  const uint16_t* right_p = nullptr;
+  const uint16_t* bottom_p = nullptr;
+  const uint16_t* left_t = nullptr;
+  const uint16_t* top_t = nullptr;
+  const uint16_t* right_t = nullptr;
+  const uint16_t* bottom_t = nullptr;
+  uint16_t* giou = nullptr;
+  int64_t M = 0;
+  int64_t N = 0;
+};
+inline int giou_planes_plain_f16_cuda(const giou_planes_plain_f16_arguments& arguments, void* stream) {
+  return giou_planes_plain_f16_cuda(arguments.left_p, arguments.top_p, arguments.right_p, arguments.bottom_p,
+                                    arguments.left_t, arguments.top_t, arguments.right_t, arguments.bottom_t,
+                                    arguments.giou, arguments.M, arguments.N, stream);
+}
+inline int giou_planes_plain_f16_openmp(const giou_planes_plain_f16_arguments& arguments) {
+  return giou_planes_plain_f16_openmp(
+      arguments.left_p, arguments.top_p, arguments.right_p, arguments.bottom_p, arguments.left_t,
+      arguments.top_t, arguments.right_t, arguments.bottom_t, arguments.giou, arguments.M, arguments.N);
+}
+struct giou_planes_plain_bf16_arguments {
+  const uint16_t* left_p = nullptr;
+  const uint16_t* top_p = nullptr;
+  const uint16_t* right_p = nullptr;
+  const uint16_t* bottom_p = nullptr;
+  const uint16_t* left_t = nullptr;
+  const uint16_t* top_t = nullptr;
+  const uint16_t* right_t = nullptr;
+  const uint16_t* bottom_t = nullptr;
+  uint16_t* giou = nullptr;
+  int64_t M = 0;
+  int64_t N = 0;
+};
+inline int giou_planes_plain_bf16_cuda(const giou_planes_plain_bf16_arguments& arguments, void* stream) {
+  return giou_planes_plain_bf16_cuda(arguments.left_p, arguments.top_p, arguments.right_p, arguments.bottom_p,
+                                     arguments.left_t, arguments.top_t, arguments.right_t, arguments.bottom_t,
+                                     arguments.giou, arguments.M, arguments.N, stream);
+}
+inline int giou_planes_plain_bf16_openmp(const giou_planes_plain_bf16_arguments& arguments) {
+  return giou_planes_plain_bf16_openmp(
+      arguments.left_p, arguments.top_p, arguments.right_p, arguments.bottom_p, arguments.left_t,
+      arguments.top_t, arguments.right_t, arguments.bottom_t, arguments.giou, arguments.M, arguments.N);
+}
+struct giou_planes_plain_f64_arguments {
+  const double* left_p = nullptr;
+  const double* top_p = nullptr;
+  const double* right_p = nullptr;
+  const double* bottom_p = nullptr;
+  const double* left_t = nullptr;
+  const double* top_t = nullptr;
+  const double* right_t = nullptr;
+  const double* bottom_t = nullptr;
+  double* giou = nullptr;
+  int64_t M = 0;
+  int64_t N = 0;
+};
+inline int giou_planes_plain_f64_cuda(const giou_planes_plain_f64_arguments& arguments, void* stream) {
+  return giou_planes_plain_f64_cuda(arguments.left_p, arguments.top_p, arguments.right_p, arguments.bottom_p,
+                                    arguments.left_t, arguments.top_t, arguments.right_t, arguments.bottom_t,
+                                    arguments.giou, arguments.M, arguments.N, stream);
+}
+inline int giou_planes_plain_f64_openmp(const giou_planes_plain_f64_arguments& arguments) {
+  return giou_planes_plain_f64_openmp(
+      arguments.left_p, arguments.top_p, arguments.right_p, arguments.bottom_p, arguments.left_t,
+      arguments.top_t, arguments.right_t, arguments.bottom_t, arguments.giou, arguments.M, arguments.N);
+}
+
 #endif

@@ -8,123 +8,17 @@
 
 #include "giou_planes_unclamped.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T minimum(T a, T b) {
-  return b < a || b != b ? b : a;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-__host__ __device__ inline float from_f16(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
-
-__host__ __device__ inline uint16_t to_f16(float v) { return __half_as_ushort(__float2half_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
+using namespace kgen_cuda;
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
@@ -342,40 +236,36 @@ cudaError_t giou_planes_unclamped_f64(const double* left_p, const double* top_p,
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class T, class Run, class RunWide>
+int launch_giou_planes_unclamped(const T* left_p, const T* top_p, const T* right_p, const T* bottom_p,
+                                 const T* left_t, const T* top_t, const T* right_t, const T* bottom_t,
+                                 T* giou, int64_t M, int64_t N, void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{10, M}, {11, N}})) return status;
+  const Array arrays[] = {{1, left_p, {M, N}},   {2, top_p, {M, N}},    {3, right_p, {M, N}},
+                          {4, bottom_p, {M, N}}, {5, left_t, {M, N}},   {6, top_t, {M, N}},
+                          {7, right_t, {M, N}},  {8, bottom_t, {M, N}}, {9, giou, {M, N}}};
+  if (const int status =
+          check_arrays(arrays, {{9, 1}, {9, 2}, {9, 3}, {9, 4}, {9, 5}, {9, 6}, {9, 7}, {9, 8}}))
+    return status;
+  if (M == 0 || N == 0) return 0;
+  const bool small = M * N < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(
+      small
+          ? run(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N, queue)
+          : run_wide(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N, queue));
+}
+
 }  // namespace
 
 extern "C" int giou_planes_unclamped_f32_cuda(const float* left_p, const float* top_p, const float* right_p,
                                               const float* bottom_p, const float* left_t, const float* top_t,
                                               const float* right_t, const float* bottom_t, float* giou,
                                               int64_t M, int64_t N, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (left_p == nullptr && M * N > 0) return 4;
-  if (top_p == nullptr && M * N > 0) return 5;
-  if (right_p == nullptr && M * N > 0) return 6;
-  if (bottom_p == nullptr && M * N > 0) return 7;
-  if (left_t == nullptr && M * N > 0) return 8;
-  if (top_t == nullptr && M * N > 0) return 9;
-  if (right_t == nullptr && M * N > 0) return 10;
-  if (bottom_t == nullptr && M * N > 0) return 11;
-  if (giou == nullptr && M * N > 0) return 12;
-  if (static_cast<const void*>(left_p) != giou && overlap(left_p, M * N * 4, giou, M * N * 4)) return 13;
-  if (static_cast<const void*>(top_p) != giou && overlap(top_p, M * N * 4, giou, M * N * 4)) return 14;
-  if (static_cast<const void*>(right_p) != giou && overlap(right_p, M * N * 4, giou, M * N * 4)) return 15;
-  if (static_cast<const void*>(bottom_p) != giou && overlap(bottom_p, M * N * 4, giou, M * N * 4)) return 16;
-  if (static_cast<const void*>(left_t) != giou && overlap(left_t, M * N * 4, giou, M * N * 4)) return 17;
-  if (static_cast<const void*>(top_t) != giou && overlap(top_t, M * N * 4, giou, M * N * 4)) return 18;
-  if (static_cast<const void*>(right_t) != giou && overlap(right_t, M * N * 4, giou, M * N * 4)) return 19;
-  if (static_cast<const void*>(bottom_t) != giou && overlap(bottom_t, M * N * 4, giou, M * N * 4)) return 20;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? giou_planes_unclamped_f32<int32_t>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
-                                                 bottom_t, giou, M, N, queue)
-            : giou_planes_unclamped_f32<int64_t>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
-                                                 bottom_t, giou, M, N, queue);
-  return error == cudaSuccess ? 0 : 21;
+  return launch_giou_planes_unclamped(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t,
+                                      giou, M, N, stream, giou_planes_unclamped_f32<int32_t>,
+                                      giou_planes_unclamped_f32<int64_t>);
 }
 
 extern "C" int giou_planes_unclamped_f16_cuda(const uint16_t* left_p, const uint16_t* top_p,
@@ -383,34 +273,9 @@ extern "C" int giou_planes_unclamped_f16_cuda(const uint16_t* left_p, const uint
                                               const uint16_t* left_t, const uint16_t* top_t,
                                               const uint16_t* right_t, const uint16_t* bottom_t,
                                               uint16_t* giou, int64_t M, int64_t N, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, M, N})) return 3;
-  if (left_p == nullptr && M * N > 0) return 4;
-  if (top_p == nullptr && M * N > 0) return 5;
-  if (right_p == nullptr && M * N > 0) return 6;
-  if (bottom_p == nullptr && M * N > 0) return 7;
-  if (left_t == nullptr && M * N > 0) return 8;
-  if (top_t == nullptr && M * N > 0) return 9;
-  if (right_t == nullptr && M * N > 0) return 10;
-  if (bottom_t == nullptr && M * N > 0) return 11;
-  if (giou == nullptr && M * N > 0) return 12;
-  if (static_cast<const void*>(left_p) != giou && overlap(left_p, M * N * 2, giou, M * N * 2)) return 13;
-  if (static_cast<const void*>(top_p) != giou && overlap(top_p, M * N * 2, giou, M * N * 2)) return 14;
-  if (static_cast<const void*>(right_p) != giou && overlap(right_p, M * N * 2, giou, M * N * 2)) return 15;
-  if (static_cast<const void*>(bottom_p) != giou && overlap(bottom_p, M * N * 2, giou, M * N * 2)) return 16;
-  if (static_cast<const void*>(left_t) != giou && overlap(left_t, M * N * 2, giou, M * N * 2)) return 17;
-  if (static_cast<const void*>(top_t) != giou && overlap(top_t, M * N * 2, giou, M * N * 2)) return 18;
-  if (static_cast<const void*>(right_t) != giou && overlap(right_t, M * N * 2, giou, M * N * 2)) return 19;
-  if (static_cast<const void*>(bottom_t) != giou && overlap(bottom_t, M * N * 2, giou, M * N * 2)) return 20;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? giou_planes_unclamped_f16<int32_t>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
-                                                 bottom_t, giou, M, N, queue)
-            : giou_planes_unclamped_f16<int64_t>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
-                                                 bottom_t, giou, M, N, queue);
-  return error == cudaSuccess ? 0 : 21;
+  return launch_giou_planes_unclamped(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t,
+                                      giou, M, N, stream, giou_planes_unclamped_f16<int32_t>,
+                                      giou_planes_unclamped_f16<int64_t>);
 }
 
 extern "C" int giou_planes_unclamped_bf16_cuda(const uint16_t* left_p, const uint16_t* top_p,
@@ -418,34 +283,9 @@ extern "C" int giou_planes_unclamped_bf16_cuda(const uint16_t* left_p, const uin
                                                const uint16_t* left_t, const uint16_t* top_t,
                                                const uint16_t* right_t, const uint16_t* bottom_t,
                                                uint16_t* giou, int64_t M, int64_t N, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, M, N})) return 3;
-  if (left_p == nullptr && M * N > 0) return 4;
-  if (top_p == nullptr && M * N > 0) return 5;
-  if (right_p == nullptr && M * N > 0) return 6;
-  if (bottom_p == nullptr && M * N > 0) return 7;
-  if (left_t == nullptr && M * N > 0) return 8;
-  if (top_t == nullptr && M * N > 0) return 9;
-  if (right_t == nullptr && M * N > 0) return 10;
-  if (bottom_t == nullptr && M * N > 0) return 11;
-  if (giou == nullptr && M * N > 0) return 12;
-  if (static_cast<const void*>(left_p) != giou && overlap(left_p, M * N * 2, giou, M * N * 2)) return 13;
-  if (static_cast<const void*>(top_p) != giou && overlap(top_p, M * N * 2, giou, M * N * 2)) return 14;
-  if (static_cast<const void*>(right_p) != giou && overlap(right_p, M * N * 2, giou, M * N * 2)) return 15;
-  if (static_cast<const void*>(bottom_p) != giou && overlap(bottom_p, M * N * 2, giou, M * N * 2)) return 16;
-  if (static_cast<const void*>(left_t) != giou && overlap(left_t, M * N * 2, giou, M * N * 2)) return 17;
-  if (static_cast<const void*>(top_t) != giou && overlap(top_t, M * N * 2, giou, M * N * 2)) return 18;
-  if (static_cast<const void*>(right_t) != giou && overlap(right_t, M * N * 2, giou, M * N * 2)) return 19;
-  if (static_cast<const void*>(bottom_t) != giou && overlap(bottom_t, M * N * 2, giou, M * N * 2)) return 20;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? giou_planes_unclamped_bf16<int32_t>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
-                                                  bottom_t, giou, M, N, queue)
-            : giou_planes_unclamped_bf16<int64_t>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
-                                                  bottom_t, giou, M, N, queue);
-  return error == cudaSuccess ? 0 : 21;
+  return launch_giou_planes_unclamped(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t,
+                                      giou, M, N, stream, giou_planes_unclamped_bf16<int32_t>,
+                                      giou_planes_unclamped_bf16<int64_t>);
 }
 
 extern "C" int giou_planes_unclamped_f64_cuda(const double* left_p, const double* top_p,
@@ -453,82 +293,7 @@ extern "C" int giou_planes_unclamped_f64_cuda(const double* left_p, const double
                                               const double* left_t, const double* top_t,
                                               const double* right_t, const double* bottom_t, double* giou,
                                               int64_t M, int64_t N, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (left_p == nullptr && M * N > 0) return 4;
-  if (top_p == nullptr && M * N > 0) return 5;
-  if (right_p == nullptr && M * N > 0) return 6;
-  if (bottom_p == nullptr && M * N > 0) return 7;
-  if (left_t == nullptr && M * N > 0) return 8;
-  if (top_t == nullptr && M * N > 0) return 9;
-  if (right_t == nullptr && M * N > 0) return 10;
-  if (bottom_t == nullptr && M * N > 0) return 11;
-  if (giou == nullptr && M * N > 0) return 12;
-  if (static_cast<const void*>(left_p) != giou && overlap(left_p, M * N * 8, giou, M * N * 8)) return 13;
-  if (static_cast<const void*>(top_p) != giou && overlap(top_p, M * N * 8, giou, M * N * 8)) return 14;
-  if (static_cast<const void*>(right_p) != giou && overlap(right_p, M * N * 8, giou, M * N * 8)) return 15;
-  if (static_cast<const void*>(bottom_p) != giou && overlap(bottom_p, M * N * 8, giou, M * N * 8)) return 16;
-  if (static_cast<const void*>(left_t) != giou && overlap(left_t, M * N * 8, giou, M * N * 8)) return 17;
-  if (static_cast<const void*>(top_t) != giou && overlap(top_t, M * N * 8, giou, M * N * 8)) return 18;
-  if (static_cast<const void*>(right_t) != giou && overlap(right_t, M * N * 8, giou, M * N * 8)) return 19;
-  if (static_cast<const void*>(bottom_t) != giou && overlap(bottom_t, M * N * 8, giou, M * N * 8)) return 20;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? giou_planes_unclamped_f64<int32_t>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
-                                                 bottom_t, giou, M, N, queue)
-            : giou_planes_unclamped_f64<int64_t>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
-                                                 bottom_t, giou, M, N, queue);
-  return error == cudaSuccess ? 0 : 21;
-}
-
-extern "C" __attribute__((weak)) const char* giou_planes_unclamped_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "M must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "left_p has more bytes than can be counted";
-    case 4:
-      return "left_p must not be null";
-    case 5:
-      return "top_p must not be null";
-    case 6:
-      return "right_p must not be null";
-    case 7:
-      return "bottom_p must not be null";
-    case 8:
-      return "left_t must not be null";
-    case 9:
-      return "top_t must not be null";
-    case 10:
-      return "right_t must not be null";
-    case 11:
-      return "bottom_t must not be null";
-    case 12:
-      return "giou must not be null";
-    case 13:
-      return "giou must not overlap left_p";
-    case 14:
-      return "giou must not overlap top_p";
-    case 15:
-      return "giou must not overlap right_p";
-    case 16:
-      return "giou must not overlap bottom_p";
-    case 17:
-      return "giou must not overlap left_t";
-    case 18:
-      return "giou must not overlap top_t";
-    case 19:
-      return "giou must not overlap right_t";
-    case 20:
-      return "giou must not overlap bottom_t";
-    case 21:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_giou_planes_unclamped(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t,
+                                      giou, M, N, stream, giou_planes_unclamped_f64<int32_t>,
+                                      giou_planes_unclamped_f64<int64_t>);
 }

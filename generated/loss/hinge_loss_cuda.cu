@@ -9,223 +9,17 @@
 
 #include "hinge_loss.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-// Is the coordinate within 0 .. extent-1?
-__host__ __device__ inline bool inside(int64_t coordinate, int64_t extent) {
-  return coordinate >= 0 && coordinate < extent;
-}
-
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline float from_f16(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
-// Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
-// leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
-// or too long for a block to keep.
-struct RowShape {
-  enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
-  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
-  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
-  unsigned threads = 8, together = 1, chunks = 1;
-
-  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
-           unsigned most_chunks)
-      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
-    const int64_t length = turns * elements, all_bytes = turns * bytes;
-    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
-      threads *= 2;
-    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
-      together *= 2;
-    while (chunks < most_chunks &&
-           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
-            (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
-      chunks *= 2;
-    split(chunks);
-  }
-  void split(unsigned blocks_of_row) {
-    chunks = blocks_of_row;
-    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
-    kept_bytes = chunk * bytes;
-    blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
-    parts = chunks > 1 ? rows * chunks : 0;
-    tickets = chunks > 1 ? rows : 0;
-    slot_bytes = chunks > 1 ? teams * (2 * chunks + 1) * 16 : 0;
-  }
-};
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
-// Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block
-// that has one row. Each of them gets the result.
-template <class T, class Combine>
-__device__ inline T row_fold(T value, Combine combine) {
-  const unsigned width = blockDim.x;
-  if (width > 32) return block_fold(value, combine);
-  const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
-  for (unsigned distance = width / 2; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, threadIdx.x + distance, mask, width));
-  return from_lane(value, 0, mask, width);
-}
-
-// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
-__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
-  __threadfence();
-  __syncthreads();
-  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
-  const bool found = __syncthreads_or(last) != 0;
-  __threadfence();
-  return found;
-}
+using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct HingeLossF32F32Workspace {
@@ -748,189 +542,76 @@ cudaError_t hinge_loss_f16_f32(const uint16_t* score, const int32_t* target, flo
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class Space, class ScoreElement, class LossElement, class Run, class RunWide>
+int launch_hinge_loss(const ScoreElement* score, const int32_t* target, LossElement* loss,
+                      LossElement* mean_loss, int64_t B, int64_t V, void* workspace, int64_t workspace_bytes,
+                      void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{5, B}, {6, V}})) return status;
+  const Array arrays[] = {{1, score, {B, V}}, {2, target, {B}}, {3, loss, {B}}, {4, mean_loss, {}}};
+  if (const int status = check_arrays(arrays)) return status;
+  const bool small = larger(larger(B * V, B), 1) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const Space space(B, V);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(small ? run(score, target, loss, mean_loss, B, V, memory.data, queue)
+                           : run_wide(score, target, loss, mean_loss, B, V, memory.data, queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space>
+int64_t workspace_of_hinge_loss(int64_t B, int64_t V) {
+  if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
+  return Space(B, V).bytes;
+}
+
 }  // namespace
 
 extern "C" int64_t hinge_loss_f32_f32_cuda_workspace(int64_t B, int64_t V) {
-  return HingeLossF32F32Workspace(B, V).bytes;
+  return workspace_of_hinge_loss<HingeLossF32F32Workspace>(B, V);
 }
 
 extern "C" int hinge_loss_f32_f32_cuda(const float* score, const int32_t* target, float* loss,
                                        float* mean_loss, int64_t B, int64_t V, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(V >= 0)) return 2;
-  if (overflows({4, B, V})) return 3;
-  if (overflows({4, B})) return 4;
-  if (score == nullptr && B * V > 0) return 5;
-  if (target == nullptr && B > 0) return 6;
-  if (loss == nullptr && B > 0) return 7;
-  if (mean_loss == nullptr) return 8;
-  if (overlap(score, B * V * 4, loss, B * 4)) return 9;
-  if (overlap(target, B * 4, loss, B * 4)) return 10;
-  if (overlap(mean_loss, 4, loss, B * 4)) return 11;
-  if (overlap(score, B * V * 4, mean_loss, 4)) return 12;
-  if (overlap(target, B * 4, mean_loss, 4)) return 13;
-  const bool small = larger(larger(B * V, B), 1) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const HingeLossF32F32Workspace space(B, V);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error = small ? hinge_loss_f32_f32<int32_t>(score, target, loss, mean_loss, B, V,
-                                                                static_cast<char*>(memory), queue)
-                                  : hinge_loss_f32_f32<int64_t>(score, target, loss, mean_loss, B, V,
-                                                                static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 16;
+  return launch_hinge_loss<HingeLossF32F32Workspace>(score, target, loss, mean_loss, B, V, workspace,
+                                                     workspace_bytes, stream, hinge_loss_f32_f32<int32_t>,
+                                                     hinge_loss_f32_f32<int64_t>);
 }
 
 extern "C" int64_t hinge_loss_f64_f64_cuda_workspace(int64_t B, int64_t V) {
-  return HingeLossF64F64Workspace(B, V).bytes;
+  return workspace_of_hinge_loss<HingeLossF64F64Workspace>(B, V);
 }
 
 extern "C" int hinge_loss_f64_f64_cuda(const double* score, const int32_t* target, double* loss,
                                        double* mean_loss, int64_t B, int64_t V, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(V >= 0)) return 2;
-  if (overflows({8, B, V})) return 3;
-  if (overflows({4, B})) return 4;
-  if (overflows({8, B})) return 15;
-  if (score == nullptr && B * V > 0) return 5;
-  if (target == nullptr && B > 0) return 6;
-  if (loss == nullptr && B > 0) return 7;
-  if (mean_loss == nullptr) return 8;
-  if (overlap(score, B * V * 8, loss, B * 8)) return 9;
-  if (overlap(target, B * 4, loss, B * 8)) return 10;
-  if (overlap(mean_loss, 8, loss, B * 8)) return 11;
-  if (overlap(score, B * V * 8, mean_loss, 8)) return 12;
-  if (overlap(target, B * 4, mean_loss, 8)) return 13;
-  const bool small = larger(larger(B * V, B), 1) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const HingeLossF64F64Workspace space(B, V);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error = small ? hinge_loss_f64_f64<int32_t>(score, target, loss, mean_loss, B, V,
-                                                                static_cast<char*>(memory), queue)
-                                  : hinge_loss_f64_f64<int64_t>(score, target, loss, mean_loss, B, V,
-                                                                static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 16;
+  return launch_hinge_loss<HingeLossF64F64Workspace>(score, target, loss, mean_loss, B, V, workspace,
+                                                     workspace_bytes, stream, hinge_loss_f64_f64<int32_t>,
+                                                     hinge_loss_f64_f64<int64_t>);
 }
 
 extern "C" int64_t hinge_loss_bf16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return HingeLossBf16F32Workspace(B, V).bytes;
+  return workspace_of_hinge_loss<HingeLossBf16F32Workspace>(B, V);
 }
 
 extern "C" int hinge_loss_bf16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
                                         float* mean_loss, int64_t B, int64_t V, void* workspace,
                                         int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(V >= 0)) return 2;
-  if (overflows({2, B, V})) return 3;
-  if (overflows({4, B})) return 4;
-  if (score == nullptr && B * V > 0) return 5;
-  if (target == nullptr && B > 0) return 6;
-  if (loss == nullptr && B > 0) return 7;
-  if (mean_loss == nullptr) return 8;
-  if (overlap(score, B * V * 2, loss, B * 4)) return 9;
-  if (overlap(target, B * 4, loss, B * 4)) return 10;
-  if (overlap(mean_loss, 4, loss, B * 4)) return 11;
-  if (overlap(score, B * V * 2, mean_loss, 4)) return 12;
-  if (overlap(target, B * 4, mean_loss, 4)) return 13;
-  const bool small = larger(larger(B * V, B), 1) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const HingeLossBf16F32Workspace space(B, V);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error = small ? hinge_loss_bf16_f32<int32_t>(score, target, loss, mean_loss, B, V,
-                                                                 static_cast<char*>(memory), queue)
-                                  : hinge_loss_bf16_f32<int64_t>(score, target, loss, mean_loss, B, V,
-                                                                 static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 16;
+  return launch_hinge_loss<HingeLossBf16F32Workspace>(score, target, loss, mean_loss, B, V, workspace,
+                                                      workspace_bytes, stream, hinge_loss_bf16_f32<int32_t>,
+                                                      hinge_loss_bf16_f32<int64_t>);
 }
 
 extern "C" int64_t hinge_loss_f16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return HingeLossF16F32Workspace(B, V).bytes;
+  return workspace_of_hinge_loss<HingeLossF16F32Workspace>(B, V);
 }
 
 extern "C" int hinge_loss_f16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
                                        float* mean_loss, int64_t B, int64_t V, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(V >= 0)) return 2;
-  if (overflows({2, B, V})) return 3;
-  if (overflows({4, B})) return 4;
-  if (score == nullptr && B * V > 0) return 5;
-  if (target == nullptr && B > 0) return 6;
-  if (loss == nullptr && B > 0) return 7;
-  if (mean_loss == nullptr) return 8;
-  if (overlap(score, B * V * 2, loss, B * 4)) return 9;
-  if (overlap(target, B * 4, loss, B * 4)) return 10;
-  if (overlap(mean_loss, 4, loss, B * 4)) return 11;
-  if (overlap(score, B * V * 2, mean_loss, 4)) return 12;
-  if (overlap(target, B * 4, mean_loss, 4)) return 13;
-  const bool small = larger(larger(B * V, B), 1) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const HingeLossF16F32Workspace space(B, V);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error = small ? hinge_loss_f16_f32<int32_t>(score, target, loss, mean_loss, B, V,
-                                                                static_cast<char*>(memory), queue)
-                                  : hinge_loss_f16_f32<int64_t>(score, target, loss, mean_loss, B, V,
-                                                                static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 16;
-}
-
-extern "C" __attribute__((weak)) const char* hinge_loss_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "V must not be negative";
-    case 3:
-      return "score has more bytes than can be counted";
-    case 4:
-      return "target has more bytes than can be counted";
-    case 5:
-      return "score must not be null";
-    case 6:
-      return "target must not be null";
-    case 7:
-      return "loss must not be null";
-    case 8:
-      return "mean_loss must not be null";
-    case 9:
-      return "loss must not overlap score";
-    case 10:
-      return "loss must not overlap target";
-    case 11:
-      return "loss must not overlap mean_loss";
-    case 12:
-      return "mean_loss must not overlap score";
-    case 13:
-      return "mean_loss must not overlap target";
-    case 14:
-      return "there is not enough memory for the workspace";
-    case 15:
-      return "loss has more bytes than can be counted";
-    case 16:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_hinge_loss<HingeLossF16F32Workspace>(score, target, loss, mean_loss, B, V, workspace,
+                                                     workspace_bytes, stream, hinge_loss_f16_f32<int32_t>,
+                                                     hinge_loss_f16_f32<int64_t>);
 }

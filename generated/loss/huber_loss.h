@@ -8,21 +8,72 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Each element, by named axes:
+//   real e = abs(prediction - target);
+//   real each = e <= delta ? e * e / 2 : delta * (e - delta / 2);
+//   loss = each;
+//   mean_loss = sum(each, N) / max(size(N), 1);
+//
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
+//   size, which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
+//   on. Half precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
+//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
+//   of what is summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
+//   number of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
+//   may call them at once.
+// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
+//   nothing; its status is about the arguments and the launches.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
+//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
+//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
+//   multiple of 16 bytes.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; huber_loss_error
+//   explains it.
+
+// A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
+// bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
+// arrays overlap.
+#ifndef KGEN_STATUSES
+#define KGEN_STATUSES
+#define KGEN_NEGATIVE_SIZE 1     // a size, an extent or a number of steps is negative
+#define KGEN_SIZE_NOT_ALLOWED 2  // a size is none of those that the kernel takes
+#define KGEN_TOO_LARGE 3         // an array has more bytes, or a size is more, than 63 bits can count
+#define KGEN_NULL 4              // an array is null
+#define KGEN_MISALIGNED 5        // an array does not lie at a multiple of its element's size
+#define KGEN_OVERLAP 6           // an output shares memory with another array
+#define KGEN_STRIDES 7           // strides lead too far, or to one place for two elements of an output
+#define KGEN_STEPS 8             // the number of steps is not allowed
+#define KGEN_WINDOW 9            // a window lies outside its array, or windows do not fit together
+#define KGEN_TABLE_OUTSIDE 10    // a table would be read outside its extent
+#define KGEN_TABLE_SORTED 11     // the entries of a table fall
+#define KGEN_TABLE_UNIQUE 12     // a table repeats an entry
+#define KGEN_TABLE_RANGE 13      // an entry of a table is out of range
+#define KGEN_TABLE_OFFSETS 14    // offsets do not begin with 0, fall, or do not end with the total
+#define KGEN_TABLE_RETURN 15     // a table returns to a block that was left
+#define KGEN_TABLE_CONFLICT 16   // by a table, steps that run at once write the same block
+#define KGEN_REQUIRE 17          // a requirement is not met: bits 8 to 17 are its number in the spec's body
+#define KGEN_WORKSPACE_SMALL 18  // the workspace is too small
+#define KGEN_WORKSPACE_MISALIGNED 19  // the workspace does not lie at a multiple of 16 bytes
+#define KGEN_WORKSPACE_OVERLAP 20     // the workspace shares memory with an array
+#define KGEN_NO_MEMORY 21             // there is not enough memory for the workspace
+#define KGEN_CUDA_ERROR 22            // a CUDA call failed: bits 8 to 27 are its cudaError_t
+#endif
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
-
-// All functions return 0, or a status that huber_loss_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
-// allocate it.
 
 // delta: f32
 // prediction: f32[N]
 // target: f32[N]
 // loss: f32[N]
 // mean_loss: f32[]
-/* @function huber_loss_f32_f32 args: scalar delta f32; in prediction f32 [N]; in target f32 [N]; out loss f32
- * [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
+/* @function huber_loss_f32_f32 args: scalar delta f32; in prediction f32 [N]; in target f32 [N]; out loss f32 [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
 int64_t huber_loss_f32_f32_cuda_workspace(int64_t N);
 int huber_loss_f32_f32_cuda(float delta, const float* prediction, const float* target, float* loss,
                             float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes,
@@ -36,8 +87,7 @@ int huber_loss_f32_f32_openmp(float delta, const float* prediction, const float*
 // target: f64[N]
 // loss: f64[N]
 // mean_loss: f64[]
-/* @function huber_loss_f64_f64 args: scalar delta f64; in prediction f64 [N]; in target f64 [N]; out loss f64
- * [N]; out mean_loss f64 []; size N; workspace workspace; workspace_openmp workspace */
+/* @function huber_loss_f64_f64 args: scalar delta f64; in prediction f64 [N]; in target f64 [N]; out loss f64 [N]; out mean_loss f64 []; size N; workspace workspace; workspace_openmp workspace */
 int64_t huber_loss_f64_f64_cuda_workspace(int64_t N);
 int huber_loss_f64_f64_cuda(double delta, const double* prediction, const double* target, double* loss,
                             double* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes,
@@ -51,8 +101,7 @@ int huber_loss_f64_f64_openmp(double delta, const double* prediction, const doub
 // target: bf16[N]
 // loss: bf16[N]
 // mean_loss: f32[]
-/* @function huber_loss_bf16_f32 args: scalar delta f32; in prediction bf16 [N]; in target bf16 [N]; out loss
- * bf16 [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
+/* @function huber_loss_bf16_f32 args: scalar delta f32; in prediction bf16 [N]; in target bf16 [N]; out loss bf16 [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
 int64_t huber_loss_bf16_f32_cuda_workspace(int64_t N);
 int huber_loss_bf16_f32_cuda(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
                              float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes,
@@ -67,8 +116,7 @@ int huber_loss_bf16_f32_openmp(float delta, const uint16_t* prediction, const ui
 // target: f16[N]
 // loss: f16[N]
 // mean_loss: f32[]
-/* @function huber_loss_f16_f32 args: scalar delta f32; in prediction f16 [N]; in target f16 [N]; out loss f16
- * [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
+/* @function huber_loss_f16_f32 args: scalar delta f32; in prediction f16 [N]; in target f16 [N]; out loss f16 [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
 int64_t huber_loss_f16_f32_cuda_workspace(int64_t N);
 int huber_loss_f16_f32_cuda(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
                             float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes,
@@ -77,9 +125,126 @@ int64_t huber_loss_f16_f32_openmp_workspace(int64_t N);
 int huber_loss_f16_f32_openmp(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
                               float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes);
 
-// What a status means.
-const char* huber_loss_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* huber_loss_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
+    case KGEN_TOO_LARGE | 2 << 8: return "prediction has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "prediction must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "prediction must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap prediction";
+    case KGEN_TOO_LARGE | 3 << 8: return "target has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "target must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "target must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap target";
+    case KGEN_TOO_LARGE | 4 << 8: return "loss has more bytes than can be counted";
+    case KGEN_NULL | 4 << 8: return "loss must not be null";
+    case KGEN_MISALIGNED | 4 << 8: return "loss must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 4 << 8: return "the workspace must not overlap loss";
+    case KGEN_NULL | 5 << 8: return "mean_loss must not be null";
+    case KGEN_MISALIGNED | 5 << 8: return "mean_loss must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 5 << 8: return "the workspace must not overlap mean_loss";
+    case KGEN_NEGATIVE_SIZE | 6 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 4 << 8 | 2 << 18: return "loss must not overlap prediction";
+    case KGEN_OVERLAP | 5 << 8 | 2 << 18: return "mean_loss must not overlap prediction";
+    case KGEN_OVERLAP | 4 << 8 | 3 << 18: return "loss must not overlap target";
+    case KGEN_OVERLAP | 5 << 8 | 3 << 18: return "mean_loss must not overlap target";
+    case KGEN_OVERLAP | 4 << 8 | 5 << 18: return "loss must not overlap mean_loss";
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+struct huber_loss_f32_f32_arguments {
+  float delta = 0;
+  const float* prediction = nullptr;
+  const float* target = nullptr;
+  float* loss = nullptr;
+  float* mean_loss = nullptr;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int huber_loss_f32_f32_cuda(const huber_loss_f32_f32_arguments& arguments, void* stream) {
+  return huber_loss_f32_f32_cuda(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
+                                 arguments.mean_loss, arguments.N, arguments.workspace,
+                                 arguments.workspace_bytes, stream);
+}
+inline int huber_loss_f32_f32_openmp(const huber_loss_f32_f32_arguments& arguments) {
+  return huber_loss_f32_f32_openmp(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
+                                   arguments.mean_loss, arguments.N, arguments.workspace,
+                                   arguments.workspace_bytes);
+}
+struct huber_loss_f64_f64_arguments {
+  double delta = 0;
+  const double* prediction = nullptr;
+  const double* target = nullptr;
+  double* loss = nullptr;
+  double* mean_loss = nullptr;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int huber_loss_f64_f64_cuda(const huber_loss_f64_f64_arguments& arguments, void* stream) {
+  return huber_loss_f64_f64_cuda(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
+                                 arguments.mean_loss, arguments.N, arguments.workspace,
+                                 arguments.workspace_bytes, stream);
+}
+inline int huber_loss_f64_f64_openmp(const huber_loss_f64_f64_arguments& arguments) {
+  return huber_loss_f64_f64_openmp(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
+                                   arguments.mean_loss, arguments.N, arguments.workspace,
+                                   arguments.workspace_bytes);
+}
+struct huber_loss_bf16_f32_arguments {
+  float delta = 0;
+  const uint16_t* prediction = nullptr;
+  const uint16_t* target = nullptr;
+  uint16_t* loss = nullptr;
+  float* mean_loss = nullptr;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int huber_loss_bf16_f32_cuda(const huber_loss_bf16_f32_arguments& arguments, void* stream) {
+  return huber_loss_bf16_f32_cuda(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
+                                  arguments.mean_loss, arguments.N, arguments.workspace,
+                                  arguments.workspace_bytes, stream);
+}
+inline int huber_loss_bf16_f32_openmp(const huber_loss_bf16_f32_arguments& arguments) {
+  return huber_loss_bf16_f32_openmp(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
+                                    arguments.mean_loss, arguments.N, arguments.workspace,
+                                    arguments.workspace_bytes);
+}
+struct huber_loss_f16_f32_arguments {
+  float delta = 0;
+  const uint16_t* prediction = nullptr;
+  const uint16_t* target = nullptr;
+  uint16_t* loss = nullptr;
+  float* mean_loss = nullptr;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int huber_loss_f16_f32_cuda(const huber_loss_f16_f32_arguments& arguments, void* stream) {
+  return huber_loss_f16_f32_cuda(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
+                                 arguments.mean_loss, arguments.N, arguments.workspace,
+                                 arguments.workspace_bytes, stream);
+}
+inline int huber_loss_f16_f32_openmp(const huber_loss_f16_f32_arguments& arguments) {
+  return huber_loss_f16_f32_openmp(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
+                                   arguments.mean_loss, arguments.N, arguments.workspace,
+                                   arguments.workspace_bytes);
+}
+
 #endif

@@ -8,21 +8,71 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Each element, by named axes:
+//   loss = max(norm(anchor - positive, D) - norm(anchor - negative, D) + margin, 0);
+//   mean_loss = sum(loss, B) / max(size(B), 1);
+// with margin = 1
+//
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
+//   size, which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
+//   on. Half precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
+//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
+//   of what is summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
+//   number of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
+//   may call them at once.
+// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
+//   nothing; its status is about the arguments and the launches.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
+//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
+//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
+//   multiple of 16 bytes.
+// Status: 0, or what is wrong with the arguments, checked before anything is written;
+//   triplet_loss_error explains it.
+
+// A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
+// bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
+// arrays overlap.
+#ifndef KGEN_STATUSES
+#define KGEN_STATUSES
+#define KGEN_NEGATIVE_SIZE 1     // a size, an extent or a number of steps is negative
+#define KGEN_SIZE_NOT_ALLOWED 2  // a size is none of those that the kernel takes
+#define KGEN_TOO_LARGE 3         // an array has more bytes, or a size is more, than 63 bits can count
+#define KGEN_NULL 4              // an array is null
+#define KGEN_MISALIGNED 5        // an array does not lie at a multiple of its element's size
+#define KGEN_OVERLAP 6           // an output shares memory with another array
+#define KGEN_STRIDES 7           // strides lead too far, or to one place for two elements of an output
+#define KGEN_STEPS 8             // the number of steps is not allowed
+#define KGEN_WINDOW 9            // a window lies outside its array, or windows do not fit together
+#define KGEN_TABLE_OUTSIDE 10    // a table would be read outside its extent
+#define KGEN_TABLE_SORTED 11     // the entries of a table fall
+#define KGEN_TABLE_UNIQUE 12     // a table repeats an entry
+#define KGEN_TABLE_RANGE 13      // an entry of a table is out of range
+#define KGEN_TABLE_OFFSETS 14    // offsets do not begin with 0, fall, or do not end with the total
+#define KGEN_TABLE_RETURN 15     // a table returns to a block that was left
+#define KGEN_TABLE_CONFLICT 16   // by a table, steps that run at once write the same block
+#define KGEN_REQUIRE 17          // a requirement is not met: bits 8 to 17 are its number in the spec's body
+#define KGEN_WORKSPACE_SMALL 18  // the workspace is too small
+#define KGEN_WORKSPACE_MISALIGNED 19  // the workspace does not lie at a multiple of 16 bytes
+#define KGEN_WORKSPACE_OVERLAP 20     // the workspace shares memory with an array
+#define KGEN_NO_MEMORY 21             // there is not enough memory for the workspace
+#define KGEN_CUDA_ERROR 22            // a CUDA call failed: bits 8 to 27 are its cudaError_t
+#endif
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
-
-// All functions return 0, or a status that triplet_loss_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
-// allocate it.
 
 // anchor: f32[B, D]
 // positive: f32[B, D]
 // negative: f32[B, D]
 // loss: f32[B]
 // mean_loss: f32[]
-/* @function triplet_loss_f32_f32 args: in anchor f32 [B, D]; in positive f32 [B, D]; in negative f32 [B, D];
- * out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
+/* @function triplet_loss_f32_f32 args: in anchor f32 [B, D]; in positive f32 [B, D]; in negative f32 [B, D]; out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
 int64_t triplet_loss_f32_f32_cuda_workspace(int64_t B, int64_t D);
 int triplet_loss_f32_f32_cuda(const float* anchor, const float* positive, const float* negative, float* loss,
                               float* mean_loss, int64_t B, int64_t D, void* workspace,
@@ -37,8 +87,7 @@ int triplet_loss_f32_f32_openmp(const float* anchor, const float* positive, cons
 // negative: f64[B, D]
 // loss: f64[B]
 // mean_loss: f64[]
-/* @function triplet_loss_f64_f64 args: in anchor f64 [B, D]; in positive f64 [B, D]; in negative f64 [B, D];
- * out loss f64 [B]; out mean_loss f64 []; size B; size D; workspace workspace; workspace_openmp workspace */
+/* @function triplet_loss_f64_f64 args: in anchor f64 [B, D]; in positive f64 [B, D]; in negative f64 [B, D]; out loss f64 [B]; out mean_loss f64 []; size B; size D; workspace workspace; workspace_openmp workspace */
 int64_t triplet_loss_f64_f64_cuda_workspace(int64_t B, int64_t D);
 int triplet_loss_f64_f64_cuda(const double* anchor, const double* positive, const double* negative,
                               double* loss, double* mean_loss, int64_t B, int64_t D, void* workspace,
@@ -53,9 +102,7 @@ int triplet_loss_f64_f64_openmp(const double* anchor, const double* positive, co
 // negative: bf16[B, D]
 // loss: f32[B]
 // mean_loss: f32[]
-/* @function triplet_loss_bf16_f32 args: in anchor bf16 [B, D]; in positive bf16 [B, D]; in negative bf16 [B,
- * D]; out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace
- */
+/* @function triplet_loss_bf16_f32 args: in anchor bf16 [B, D]; in positive bf16 [B, D]; in negative bf16 [B, D]; out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
 int64_t triplet_loss_bf16_f32_cuda_workspace(int64_t B, int64_t D);
 int triplet_loss_bf16_f32_cuda(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
                                float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
@@ -70,8 +117,7 @@ int triplet_loss_bf16_f32_openmp(const uint16_t* anchor, const uint16_t* positiv
 // negative: f16[B, D]
 // loss: f32[B]
 // mean_loss: f32[]
-/* @function triplet_loss_f16_f32 args: in anchor f16 [B, D]; in positive f16 [B, D]; in negative f16 [B, D];
- * out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
+/* @function triplet_loss_f16_f32 args: in anchor f16 [B, D]; in positive f16 [B, D]; in negative f16 [B, D]; out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
 int64_t triplet_loss_f16_f32_cuda_workspace(int64_t B, int64_t D);
 int triplet_loss_f16_f32_cuda(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
                               float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
@@ -81,9 +127,137 @@ int triplet_loss_f16_f32_openmp(const uint16_t* anchor, const uint16_t* positive
                                 float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
                                 int64_t workspace_bytes);
 
-// What a status means.
-const char* triplet_loss_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* triplet_loss_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
+    case KGEN_TOO_LARGE | 1 << 8: return "anchor has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "anchor must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "anchor must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap anchor";
+    case KGEN_TOO_LARGE | 2 << 8: return "positive has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "positive must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "positive must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap positive";
+    case KGEN_TOO_LARGE | 3 << 8: return "negative has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "negative must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "negative must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap negative";
+    case KGEN_TOO_LARGE | 4 << 8: return "loss has more bytes than can be counted";
+    case KGEN_NULL | 4 << 8: return "loss must not be null";
+    case KGEN_MISALIGNED | 4 << 8: return "loss must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 4 << 8: return "the workspace must not overlap loss";
+    case KGEN_NULL | 5 << 8: return "mean_loss must not be null";
+    case KGEN_MISALIGNED | 5 << 8: return "mean_loss must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 5 << 8: return "the workspace must not overlap mean_loss";
+    case KGEN_NEGATIVE_SIZE | 6 << 8: return "B must not be negative";
+    case KGEN_NEGATIVE_SIZE | 7 << 8: return "D must not be negative";
+    case KGEN_OVERLAP | 4 << 8 | 1 << 18: return "loss must not overlap anchor";
+    case KGEN_OVERLAP | 5 << 8 | 1 << 18: return "mean_loss must not overlap anchor";
+    case KGEN_OVERLAP | 4 << 8 | 2 << 18: return "loss must not overlap positive";
+    case KGEN_OVERLAP | 5 << 8 | 2 << 18: return "mean_loss must not overlap positive";
+    case KGEN_OVERLAP | 4 << 8 | 3 << 18: return "loss must not overlap negative";
+    case KGEN_OVERLAP | 5 << 8 | 3 << 18: return "mean_loss must not overlap negative";
+    case KGEN_OVERLAP | 4 << 8 | 5 << 18: return "loss must not overlap mean_loss";
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+struct triplet_loss_f32_f32_arguments {
+  const float* anchor = nullptr;
+  const float* positive = nullptr;
+  const float* negative = nullptr;
+  float* loss = nullptr;
+  float* mean_loss = nullptr;
+  int64_t B = 0;
+  int64_t D = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int triplet_loss_f32_f32_cuda(const triplet_loss_f32_f32_arguments& arguments, void* stream) {
+  return triplet_loss_f32_f32_cuda(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
+                                   arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
+                                   arguments.workspace_bytes, stream);
+}
+inline int triplet_loss_f32_f32_openmp(const triplet_loss_f32_f32_arguments& arguments) {
+  return triplet_loss_f32_f32_openmp(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
+                                     arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
+                                     arguments.workspace_bytes);
+}
+struct triplet_loss_f64_f64_arguments {
+  const double* anchor = nullptr;
+  const double* positive = nullptr;
+  const double* negative = nullptr;
+  double* loss = nullptr;
+  double* mean_loss = nullptr;
+  int64_t B = 0;
+  int64_t D = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int triplet_loss_f64_f64_cuda(const triplet_loss_f64_f64_arguments& arguments, void* stream) {
+  return triplet_loss_f64_f64_cuda(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
+                                   arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
+                                   arguments.workspace_bytes, stream);
+}
+inline int triplet_loss_f64_f64_openmp(const triplet_loss_f64_f64_arguments& arguments) {
+  return triplet_loss_f64_f64_openmp(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
+                                     arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
+                                     arguments.workspace_bytes);
+}
+struct triplet_loss_bf16_f32_arguments {
+  const uint16_t* anchor = nullptr;
+  const uint16_t* positive = nullptr;
+  const uint16_t* negative = nullptr;
+  float* loss = nullptr;
+  float* mean_loss = nullptr;
+  int64_t B = 0;
+  int64_t D = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int triplet_loss_bf16_f32_cuda(const triplet_loss_bf16_f32_arguments& arguments, void* stream) {
+  return triplet_loss_bf16_f32_cuda(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
+                                    arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
+                                    arguments.workspace_bytes, stream);
+}
+inline int triplet_loss_bf16_f32_openmp(const triplet_loss_bf16_f32_arguments& arguments) {
+  return triplet_loss_bf16_f32_openmp(arguments.anchor, arguments.positive, arguments.negative,
+                                      arguments.loss, arguments.mean_loss, arguments.B, arguments.D,
+                                      arguments.workspace, arguments.workspace_bytes);
+}
+struct triplet_loss_f16_f32_arguments {
+  const uint16_t* anchor = nullptr;
+  const uint16_t* positive = nullptr;
+  const uint16_t* negative = nullptr;
+  float* loss = nullptr;
+  float* mean_loss = nullptr;
+  int64_t B = 0;
+  int64_t D = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int triplet_loss_f16_f32_cuda(const triplet_loss_f16_f32_arguments& arguments, void* stream) {
+  return triplet_loss_f16_f32_cuda(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
+                                   arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
+                                   arguments.workspace_bytes, stream);
+}
+inline int triplet_loss_f16_f32_openmp(const triplet_loss_f16_f32_arguments& arguments) {
+  return triplet_loss_f16_f32_openmp(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
+                                     arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
+                                     arguments.workspace_bytes);
+}
+
 #endif

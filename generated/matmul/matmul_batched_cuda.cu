@@ -7,63 +7,17 @@
 
 #include "matmul_batched.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
+using namespace kgen_cuda;
 
 template <class Index>
 __global__ void __launch_bounds__(256)
@@ -114,80 +68,29 @@ cudaError_t matmul_batched_bf16(const uint16_t* x, const uint16_t* y, uint16_t* 
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class T, class Run, class RunWide>
+int launch_matmul_batched(const T* x, const T* y, T* z, int64_t B, int64_t M, int64_t K, int64_t N,
+                          void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{4, B}, {5, M}, {6, K}, {7, N}})) return status;
+  const Array arrays[] = {{1, x, {B, M, K}}, {2, y, {K, N}}, {3, z, {B, M, N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (B == 0 || M == 0 || N == 0) return 0;
+  const bool small = larger(larger(B * M * K, K * N), B * M * N) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(small ? run(x, y, z, B, M, K, N, queue) : run_wide(x, y, z, B, M, K, N, queue));
+}
+
 }  // namespace
 
 extern "C" int matmul_batched_f32_cuda(const float* x, const float* y, float* z, int64_t B, int64_t M,
                                        int64_t K, int64_t N, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(M >= 0)) return 2;
-  if (!(K >= 0)) return 3;
-  if (!(N >= 0)) return 4;
-  if (overflows({4, B, M, K})) return 5;
-  if (overflows({4, K, N})) return 6;
-  if (overflows({4, B, M, N})) return 7;
-  if (x == nullptr && B * M * K > 0) return 8;
-  if (y == nullptr && K * N > 0) return 9;
-  if (z == nullptr && B * M * N > 0) return 10;
-  if (overlap(x, B * M * K * 4, z, B * M * N * 4)) return 11;
-  if (overlap(y, K * N * 4, z, B * M * N * 4)) return 12;
-  const bool small = larger(larger(B * M * K, K * N), B * M * N) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? matmul_batched_f32<int32_t>(x, y, z, B, M, K, N, queue)
-                                  : matmul_batched_f32<int64_t>(x, y, z, B, M, K, N, queue);
-  return error == cudaSuccess ? 0 : 13;
+  return launch_matmul_batched(x, y, z, B, M, K, N, stream, matmul_batched_f32<int32_t>,
+                               matmul_batched_f32<int64_t>);
 }
 
 extern "C" int matmul_batched_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t B,
                                         int64_t M, int64_t K, int64_t N, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(M >= 0)) return 2;
-  if (!(K >= 0)) return 3;
-  if (!(N >= 0)) return 4;
-  if (overflows({2, B, M, K})) return 5;
-  if (overflows({2, K, N})) return 6;
-  if (overflows({2, B, M, N})) return 7;
-  if (x == nullptr && B * M * K > 0) return 8;
-  if (y == nullptr && K * N > 0) return 9;
-  if (z == nullptr && B * M * N > 0) return 10;
-  if (overlap(x, B * M * K * 2, z, B * M * N * 2)) return 11;
-  if (overlap(y, K * N * 2, z, B * M * N * 2)) return 12;
-  const bool small = larger(larger(B * M * K, K * N), B * M * N) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? matmul_batched_bf16<int32_t>(x, y, z, B, M, K, N, queue)
-                                  : matmul_batched_bf16<int64_t>(x, y, z, B, M, K, N, queue);
-  return error == cudaSuccess ? 0 : 13;
-}
-
-extern "C" __attribute__((weak)) const char* matmul_batched_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "M must not be negative";
-    case 3:
-      return "K must not be negative";
-    case 4:
-      return "N must not be negative";
-    case 5:
-      return "x has more bytes than can be counted";
-    case 6:
-      return "y has more bytes than can be counted";
-    case 7:
-      return "z has more bytes than can be counted";
-    case 8:
-      return "x must not be null";
-    case 9:
-      return "y must not be null";
-    case 10:
-      return "z must not be null";
-    case 11:
-      return "z must not overlap x";
-    case 12:
-      return "z must not overlap y";
-    case 13:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_matmul_batched(x, y, z, B, M, K, N, stream, matmul_batched_bf16<int32_t>,
+                               matmul_batched_bf16<int64_t>);
 }

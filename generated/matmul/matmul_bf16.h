@@ -7,25 +7,115 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Each element, by named axes:
+//   if (first(k)) acc = 0;
+//   acc += dot(x, y, K);
+//   if (last(k)) z = activation(acc);
+// with activation = identity, bm = 512, bn = 1024, bk = 1024
+//
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
+//   size, which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
+//   on. Half precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
+//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
+//   of what is summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
+//   number of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
+//   may call them at once.
+// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
+//   nothing; its status is about the arguments and the launches.
+// Status: 0, or what is wrong with the arguments, checked before anything is written;
+//   matmul_bf16_error explains it.
+
+// A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
+// bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
+// arrays overlap.
+#ifndef KGEN_STATUSES
+#define KGEN_STATUSES
+#define KGEN_NEGATIVE_SIZE 1     // a size, an extent or a number of steps is negative
+#define KGEN_SIZE_NOT_ALLOWED 2  // a size is none of those that the kernel takes
+#define KGEN_TOO_LARGE 3         // an array has more bytes, or a size is more, than 63 bits can count
+#define KGEN_NULL 4              // an array is null
+#define KGEN_MISALIGNED 5        // an array does not lie at a multiple of its element's size
+#define KGEN_OVERLAP 6           // an output shares memory with another array
+#define KGEN_STRIDES 7           // strides lead too far, or to one place for two elements of an output
+#define KGEN_STEPS 8             // the number of steps is not allowed
+#define KGEN_WINDOW 9            // a window lies outside its array, or windows do not fit together
+#define KGEN_TABLE_OUTSIDE 10    // a table would be read outside its extent
+#define KGEN_TABLE_SORTED 11     // the entries of a table fall
+#define KGEN_TABLE_UNIQUE 12     // a table repeats an entry
+#define KGEN_TABLE_RANGE 13      // an entry of a table is out of range
+#define KGEN_TABLE_OFFSETS 14    // offsets do not begin with 0, fall, or do not end with the total
+#define KGEN_TABLE_RETURN 15     // a table returns to a block that was left
+#define KGEN_TABLE_CONFLICT 16   // by a table, steps that run at once write the same block
+#define KGEN_REQUIRE 17          // a requirement is not met: bits 8 to 17 are its number in the spec's body
+#define KGEN_WORKSPACE_SMALL 18  // the workspace is too small
+#define KGEN_WORKSPACE_MISALIGNED 19  // the workspace does not lie at a multiple of 16 bytes
+#define KGEN_WORKSPACE_OVERLAP 20     // the workspace shares memory with an array
+#define KGEN_NO_MEMORY 21             // there is not enough memory for the workspace
+#define KGEN_CUDA_ERROR 22            // a CUDA call failed: bits 8 to 27 are its cudaError_t
+#endif
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
-// All functions return 0, or a status that matmul_bf16_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
-
 // x: bf16[M, K]
 // y: bf16[K, N]
 // z: bf16[M, N]
-/* @function matmul_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; out z bf16 [M, N]; size M; size K; size N
- */
+/* @function matmul_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; out z bf16 [M, N]; size M; size K; size N */
 int matmul_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K, int64_t N,
                      void* stream);
 int matmul_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K, int64_t N);
 
-// What a status means.
-const char* matmul_bf16_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* matmul_bf16_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "x must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 2 << 8: return "y has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "y must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "y must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 3 << 8: return "z has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "z must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "z must lie at a multiple of its element's size";
+    case KGEN_NEGATIVE_SIZE | 4 << 8: return "M must not be negative";
+    case KGEN_NEGATIVE_SIZE | 5 << 8: return "K must not be negative";
+    case KGEN_NEGATIVE_SIZE | 6 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 3 << 8 | 1 << 18: return "z must not overlap x";
+    case KGEN_OVERLAP | 3 << 8 | 2 << 18: return "z must not overlap y";
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+struct matmul_bf16_arguments {
+  const uint16_t* x = nullptr;
+  const uint16_t* y = nullptr;
+  uint16_t* z = nullptr;
+  int64_t M = 0;
+  int64_t K = 0;
+  int64_t N = 0;
+};
+inline int matmul_bf16_cuda(const matmul_bf16_arguments& arguments, void* stream) {
+  return matmul_bf16_cuda(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N,
+                          stream);
+}
+inline int matmul_bf16_openmp(const matmul_bf16_arguments& arguments) {
+  return matmul_bf16_openmp(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N);
+}
+
 #endif

@@ -7,134 +7,17 @@
 
 #include "similarity_int8.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// Signed arithmetic that wraps around.
-__host__ __device__ inline int32_t wrapping_add(int32_t a, int32_t b) {
-  return int32_t(uint32_t(a) + uint32_t(b));
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
+using namespace kgen_cuda;
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
@@ -183,73 +66,14 @@ cudaError_t similarity_int8(const int8_t* query, const int8_t* row, const float*
 extern "C" int similarity_int8_cuda(const int8_t* query, const int8_t* row, const float* query_scale,
                                     const float* row_scale, float* score, int64_t M, int64_t K, int64_t N,
                                     void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(K >= 0)) return 2;
-  if (!(N >= 0)) return 3;
-  if (overflows({1, M, K})) return 4;
-  if (overflows({1, N, K})) return 5;
-  if (overflows({4, M})) return 6;
-  if (overflows({4, N})) return 7;
-  if (overflows({4, M, N})) return 8;
-  if (query == nullptr && M * K > 0) return 9;
-  if (row == nullptr && N * K > 0) return 10;
-  if (query_scale == nullptr && M > 0) return 11;
-  if (row_scale == nullptr && N > 0) return 12;
-  if (score == nullptr && M * N > 0) return 13;
-  if (overlap(query, M * K, score, M * N * 4)) return 14;
-  if (overlap(row, N * K, score, M * N * 4)) return 15;
-  if (overlap(query_scale, M * 4, score, M * N * 4)) return 16;
-  if (overlap(row_scale, N * 4, score, M * N * 4)) return 17;
+  if (const int status = check_sizes({{6, M}, {7, K}, {8, N}})) return status;
+  const Array arrays[] = {
+      {1, query, {M, K}}, {2, row, {N, K}}, {3, query_scale, {M}}, {4, row_scale, {N}}, {5, score, {M, N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (M == 0 || N == 0) return 0;
   const bool small = larger(larger(larger(larger(M * K, N * K), M), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
+  return cuda_status(
       small ? similarity_int8<int32_t>(query, row, query_scale, row_scale, score, M, K, N, queue)
-            : similarity_int8<int64_t>(query, row, query_scale, row_scale, score, M, K, N, queue);
-  return error == cudaSuccess ? 0 : 19;
-}
-
-extern "C" __attribute__((weak)) const char* similarity_int8_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "M must not be negative";
-    case 2:
-      return "K must not be negative";
-    case 3:
-      return "N must not be negative";
-    case 4:
-      return "query has more bytes than can be counted";
-    case 5:
-      return "row has more bytes than can be counted";
-    case 6:
-      return "query_scale has more bytes than can be counted";
-    case 7:
-      return "row_scale has more bytes than can be counted";
-    case 8:
-      return "score has more bytes than can be counted";
-    case 9:
-      return "query must not be null";
-    case 10:
-      return "row must not be null";
-    case 11:
-      return "query_scale must not be null";
-    case 12:
-      return "row_scale must not be null";
-    case 13:
-      return "score must not be null";
-    case 14:
-      return "score must not overlap query";
-    case 15:
-      return "score must not overlap row";
-    case 16:
-      return "score must not overlap query_scale";
-    case 17:
-      return "score must not overlap row_scale";
-    case 18:
-      return "there is not enough memory for the workspace";
-    case 19:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+            : similarity_int8<int64_t>(query, row, query_scale, row_scale, score, M, K, N, queue));
 }

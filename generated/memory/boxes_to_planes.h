@@ -7,20 +7,68 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Each element, by named axes:
+//   left = at(boxes, C = 0);
+//   top = at(boxes, C = 1);
+//   right = at(boxes, C = 2);
+//   bottom = at(boxes, C = 3);
+//
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
+//   size, which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
+//   on. Half precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
+//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
+//   of what is summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
+//   number of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
+//   may call them at once.
+// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
+//   nothing; its status is about the arguments and the launches.
+// Status: 0, or what is wrong with the arguments, checked before anything is written;
+//   boxes_to_planes_error explains it.
+
+// A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
+// bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
+// arrays overlap.
+#ifndef KGEN_STATUSES
+#define KGEN_STATUSES
+#define KGEN_NEGATIVE_SIZE 1     // a size, an extent or a number of steps is negative
+#define KGEN_SIZE_NOT_ALLOWED 2  // a size is none of those that the kernel takes
+#define KGEN_TOO_LARGE 3         // an array has more bytes, or a size is more, than 63 bits can count
+#define KGEN_NULL 4              // an array is null
+#define KGEN_MISALIGNED 5        // an array does not lie at a multiple of its element's size
+#define KGEN_OVERLAP 6           // an output shares memory with another array
+#define KGEN_STRIDES 7           // strides lead too far, or to one place for two elements of an output
+#define KGEN_STEPS 8             // the number of steps is not allowed
+#define KGEN_WINDOW 9            // a window lies outside its array, or windows do not fit together
+#define KGEN_TABLE_OUTSIDE 10    // a table would be read outside its extent
+#define KGEN_TABLE_SORTED 11     // the entries of a table fall
+#define KGEN_TABLE_UNIQUE 12     // a table repeats an entry
+#define KGEN_TABLE_RANGE 13      // an entry of a table is out of range
+#define KGEN_TABLE_OFFSETS 14    // offsets do not begin with 0, fall, or do not end with the total
+#define KGEN_TABLE_RETURN 15     // a table returns to a block that was left
+#define KGEN_TABLE_CONFLICT 16   // by a table, steps that run at once write the same block
+#define KGEN_REQUIRE 17          // a requirement is not met: bits 8 to 17 are its number in the spec's body
+#define KGEN_WORKSPACE_SMALL 18  // the workspace is too small
+#define KGEN_WORKSPACE_MISALIGNED 19  // the workspace does not lie at a multiple of 16 bytes
+#define KGEN_WORKSPACE_OVERLAP 20     // the workspace shares memory with an array
+#define KGEN_NO_MEMORY 21             // there is not enough memory for the workspace
+#define KGEN_CUDA_ERROR 22            // a CUDA call failed: bits 8 to 27 are its cudaError_t
+#endif
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
-
-// All functions return 0, or a status that boxes_to_planes_error explains. Arrays are dense and row-major
-// unless strides are given, and need no alignment.
 
 // boxes: f32[N, 4]
 // left: f32[N]
 // top: f32[N]
 // right: f32[N]
 // bottom: f32[N]
-/* @function boxes_to_planes_f32 args: in boxes f32 [N, 4]; out left f32 [N]; out top f32 [N]; out right f32
- * [N]; out bottom f32 [N]; size N */
+/* @function boxes_to_planes_f32 args: in boxes f32 [N, 4]; out left f32 [N]; out top f32 [N]; out right f32 [N]; out bottom f32 [N]; size N */
 int boxes_to_planes_f32_cuda(const float* boxes, float* left, float* top, float* right, float* bottom,
                              int64_t N, void* stream);
 int boxes_to_planes_f32_openmp(const float* boxes, float* left, float* top, float* right, float* bottom,
@@ -31,8 +79,7 @@ int boxes_to_planes_f32_openmp(const float* boxes, float* left, float* top, floa
 // top: bf16[N]
 // right: bf16[N]
 // bottom: bf16[N]
-/* @function boxes_to_planes_bf16 args: in boxes bf16 [N, 4]; out left bf16 [N]; out top bf16 [N]; out right
- * bf16 [N]; out bottom bf16 [N]; size N */
+/* @function boxes_to_planes_bf16 args: in boxes bf16 [N, 4]; out left bf16 [N]; out top bf16 [N]; out right bf16 [N]; out bottom bf16 [N]; size N */
 int boxes_to_planes_bf16_cuda(const uint16_t* boxes, uint16_t* left, uint16_t* top, uint16_t* right,
                               uint16_t* bottom, int64_t N, void* stream);
 int boxes_to_planes_bf16_openmp(const uint16_t* boxes, uint16_t* left, uint16_t* top, uint16_t* right,
@@ -43,16 +90,102 @@ int boxes_to_planes_bf16_openmp(const uint16_t* boxes, uint16_t* left, uint16_t*
 // top: f64[N]
 // right: f64[N]
 // bottom: f64[N]
-/* @function boxes_to_planes_f64 args: in boxes f64 [N, 4]; out left f64 [N]; out top f64 [N]; out right f64
- * [N]; out bottom f64 [N]; size N */
+/* @function boxes_to_planes_f64 args: in boxes f64 [N, 4]; out left f64 [N]; out top f64 [N]; out right f64 [N]; out bottom f64 [N]; size N */
 int boxes_to_planes_f64_cuda(const double* boxes, double* left, double* top, double* right, double* bottom,
                              int64_t N, void* stream);
 int boxes_to_planes_f64_openmp(const double* boxes, double* left, double* top, double* right, double* bottom,
                                int64_t N);
 
-// What a status means.
-const char* boxes_to_planes_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* boxes_to_planes_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_TOO_LARGE | 1 << 8: return "boxes has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "boxes must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "boxes must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 2 << 8: return "left has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "left must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "left must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 3 << 8: return "top has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "top must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "top must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 4 << 8: return "right has more bytes than can be counted";
+    case KGEN_NULL | 4 << 8: return "right must not be null";
+    case KGEN_MISALIGNED | 4 << 8: return "right must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 5 << 8: return "bottom has more bytes than can be counted";
+    case KGEN_NULL | 5 << 8: return "bottom must not be null";
+    case KGEN_MISALIGNED | 5 << 8: return "bottom must lie at a multiple of its element's size";
+    case KGEN_NEGATIVE_SIZE | 6 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 2 << 8 | 1 << 18: return "left must not overlap boxes";
+    case KGEN_OVERLAP | 3 << 8 | 1 << 18: return "top must not overlap boxes";
+    case KGEN_OVERLAP | 4 << 8 | 1 << 18: return "right must not overlap boxes";
+    case KGEN_OVERLAP | 5 << 8 | 1 << 18: return "bottom must not overlap boxes";
+    case KGEN_OVERLAP | 2 << 8 | 3 << 18: return "left must not overlap top";
+    case KGEN_OVERLAP | 2 << 8 | 4 << 18: return "left must not overlap right";
+    case KGEN_OVERLAP | 3 << 8 | 4 << 18: return "top must not overlap right";
+    case KGEN_OVERLAP | 2 << 8 | 5 << 18: return "left must not overlap bottom";
+    case KGEN_OVERLAP | 3 << 8 | 5 << 18: return "top must not overlap bottom";
+    case KGEN_OVERLAP | 4 << 8 | 5 << 18: return "right must not overlap bottom";
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+struct boxes_to_planes_f32_arguments {
+  const float* boxes = nullptr;
+  float* left = nullptr;
+  float* top = nullptr;
+  float* right = nullptr;
+  float* bottom = nullptr;
+  int64_t N = 0;
+};
+inline int boxes_to_planes_f32_cuda(const boxes_to_planes_f32_arguments& arguments, void* stream) {
+  return boxes_to_planes_f32_cuda(arguments.boxes, arguments.left, arguments.top, arguments.right,
+                                  arguments.bottom, arguments.N, stream);
+}
+inline int boxes_to_planes_f32_openmp(const boxes_to_planes_f32_arguments& arguments) {
+  return boxes_to_planes_f32_openmp(arguments.boxes, arguments.left, arguments.top, arguments.right,
+                                    arguments.bottom, arguments.N);
+}
+struct boxes_to_planes_bf16_arguments {
+  const uint16_t* boxes = nullptr;
+  uint16_t* left = nullptr;
+  uint16_t* top = nullptr;
+  uint16_t* right = nullptr;
+  uint16_t* bottom = nullptr;
+  int64_t N = 0;
+};
+inline int boxes_to_planes_bf16_cuda(const boxes_to_planes_bf16_arguments& arguments, void* stream) {
+  return boxes_to_planes_bf16_cuda(arguments.boxes, arguments.left, arguments.top, arguments.right,
+                                   arguments.bottom, arguments.N, stream);
+}
+inline int boxes_to_planes_bf16_openmp(const boxes_to_planes_bf16_arguments& arguments) {
+  return boxes_to_planes_bf16_openmp(arguments.boxes, arguments.left, arguments.top, arguments.right,
+                                     arguments.bottom, arguments.N);
+}
+struct boxes_to_planes_f64_arguments {
+  const double* boxes = nullptr;
+  double* left = nullptr;
+  double* top = nullptr;
+  double* right = nullptr;
+  double* bottom = nullptr;
+  int64_t N = 0;
+};
+inline int boxes_to_planes_f64_cuda(const boxes_to_planes_f64_arguments& arguments, void* stream) {
+  return boxes_to_planes_f64_cuda(arguments.boxes, arguments.left, arguments.top, arguments.right,
+                                  arguments.bottom, arguments.N, stream);
+}
+inline int boxes_to_planes_f64_openmp(const boxes_to_planes_f64_arguments& arguments) {
+  return boxes_to_planes_f64_openmp(arguments.boxes, arguments.left, arguments.top, arguments.right,
+                                    arguments.bottom, arguments.N);
+}
+
 #endif

@@ -7,111 +7,17 @@
 
 #include "boxes_to_planes.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
+using namespace kgen_cuda;
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256) boxes_to_planes_f32_kernel(const float* boxes, float* left, float* top,
@@ -166,10 +72,10 @@ __global__ void __launch_bounds__(256)
   Pack<uint16_t, kElements> bottom_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    left_pack[i] = to_bf16(from_bf16(boxes_pack[4 * i]));
-    top_pack[i] = to_bf16(from_bf16(boxes_pack[4 * i + 1]));
-    right_pack[i] = to_bf16(from_bf16(boxes_pack[4 * i + 2]));
-    bottom_pack[i] = to_bf16(from_bf16(boxes_pack[4 * i + 3]));
+    left_pack[i] = boxes_pack[4 * i];
+    top_pack[i] = boxes_pack[4 * i + 1];
+    right_pack[i] = boxes_pack[4 * i + 2];
+    bottom_pack[i] = boxes_pack[4 * i + 3];
   }
   store_pack(&left[n_first], left_pack, remaining);
   store_pack(&top[n_first], top_pack, remaining);
@@ -229,131 +135,37 @@ cudaError_t boxes_to_planes_f64(const double* boxes, double* left, double* top, 
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class T, class Run, class RunWide>
+int launch_boxes_to_planes(const T* boxes, T* left, T* top, T* right, T* bottom, int64_t N, void* stream,
+                           Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{6, N}})) return status;
+  const Array arrays[] = {
+      {1, boxes, {N, 4}}, {2, left, {N}}, {3, top, {N}}, {4, right, {N}}, {5, bottom, {N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (N == 0) return 0;
+  const bool small = larger(N * 4, N) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(small ? run(boxes, left, top, right, bottom, N, queue)
+                           : run_wide(boxes, left, top, right, bottom, N, queue));
+}
+
 }  // namespace
 
 extern "C" int boxes_to_planes_f32_cuda(const float* boxes, float* left, float* top, float* right,
                                         float* bottom, int64_t N, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (overflows({4, N, 4})) return 2;
-  if (overflows({4, N})) return 3;
-  if (boxes == nullptr && N * 4 > 0) return 4;
-  if (left == nullptr && N > 0) return 5;
-  if (top == nullptr && N > 0) return 6;
-  if (right == nullptr && N > 0) return 7;
-  if (bottom == nullptr && N > 0) return 8;
-  if (overlap(boxes, N * 4 * 4, left, N * 4)) return 9;
-  if (overlap(top, N * 4, left, N * 4)) return 10;
-  if (overlap(right, N * 4, left, N * 4)) return 11;
-  if (overlap(boxes, N * 4 * 4, top, N * 4)) return 12;
-  if (overlap(boxes, N * 4 * 4, right, N * 4)) return 13;
-  if (overlap(top, N * 4, right, N * 4)) return 14;
-  if (overlap(boxes, N * 4 * 4, bottom, N * 4)) return 15;
-  if (overlap(left, N * 4, bottom, N * 4)) return 16;
-  if (overlap(top, N * 4, bottom, N * 4)) return 17;
-  if (overlap(right, N * 4, bottom, N * 4)) return 18;
-  const bool small = larger(N * 4, N) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? boxes_to_planes_f32<int32_t>(boxes, left, top, right, bottom, N, queue)
-                                  : boxes_to_planes_f32<int64_t>(boxes, left, top, right, bottom, N, queue);
-  return error == cudaSuccess ? 0 : 19;
+  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, stream, boxes_to_planes_f32<int32_t>,
+                                boxes_to_planes_f32<int64_t>);
 }
 
 extern "C" int boxes_to_planes_bf16_cuda(const uint16_t* boxes, uint16_t* left, uint16_t* top,
                                          uint16_t* right, uint16_t* bottom, int64_t N, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (overflows({2, N, 4})) return 2;
-  if (overflows({2, N})) return 3;
-  if (boxes == nullptr && N * 4 > 0) return 4;
-  if (left == nullptr && N > 0) return 5;
-  if (top == nullptr && N > 0) return 6;
-  if (right == nullptr && N > 0) return 7;
-  if (bottom == nullptr && N > 0) return 8;
-  if (overlap(boxes, N * 4 * 2, left, N * 2)) return 9;
-  if (overlap(top, N * 2, left, N * 2)) return 10;
-  if (overlap(right, N * 2, left, N * 2)) return 11;
-  if (overlap(boxes, N * 4 * 2, top, N * 2)) return 12;
-  if (overlap(boxes, N * 4 * 2, right, N * 2)) return 13;
-  if (overlap(top, N * 2, right, N * 2)) return 14;
-  if (overlap(boxes, N * 4 * 2, bottom, N * 2)) return 15;
-  if (overlap(left, N * 2, bottom, N * 2)) return 16;
-  if (overlap(top, N * 2, bottom, N * 2)) return 17;
-  if (overlap(right, N * 2, bottom, N * 2)) return 18;
-  const bool small = larger(N * 4, N) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? boxes_to_planes_bf16<int32_t>(boxes, left, top, right, bottom, N, queue)
-                                  : boxes_to_planes_bf16<int64_t>(boxes, left, top, right, bottom, N, queue);
-  return error == cudaSuccess ? 0 : 19;
+  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, stream, boxes_to_planes_bf16<int32_t>,
+                                boxes_to_planes_bf16<int64_t>);
 }
 
 extern "C" int boxes_to_planes_f64_cuda(const double* boxes, double* left, double* top, double* right,
                                         double* bottom, int64_t N, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (overflows({8, N, 4})) return 2;
-  if (overflows({8, N})) return 3;
-  if (boxes == nullptr && N * 4 > 0) return 4;
-  if (left == nullptr && N > 0) return 5;
-  if (top == nullptr && N > 0) return 6;
-  if (right == nullptr && N > 0) return 7;
-  if (bottom == nullptr && N > 0) return 8;
-  if (overlap(boxes, N * 4 * 8, left, N * 8)) return 9;
-  if (overlap(top, N * 8, left, N * 8)) return 10;
-  if (overlap(right, N * 8, left, N * 8)) return 11;
-  if (overlap(boxes, N * 4 * 8, top, N * 8)) return 12;
-  if (overlap(boxes, N * 4 * 8, right, N * 8)) return 13;
-  if (overlap(top, N * 8, right, N * 8)) return 14;
-  if (overlap(boxes, N * 4 * 8, bottom, N * 8)) return 15;
-  if (overlap(left, N * 8, bottom, N * 8)) return 16;
-  if (overlap(top, N * 8, bottom, N * 8)) return 17;
-  if (overlap(right, N * 8, bottom, N * 8)) return 18;
-  const bool small = larger(N * 4, N) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? boxes_to_planes_f64<int32_t>(boxes, left, top, right, bottom, N, queue)
-                                  : boxes_to_planes_f64<int64_t>(boxes, left, top, right, bottom, N, queue);
-  return error == cudaSuccess ? 0 : 19;
-}
-
-extern "C" __attribute__((weak)) const char* boxes_to_planes_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "N must not be negative";
-    case 2:
-      return "boxes has more bytes than can be counted";
-    case 3:
-      return "left has more bytes than can be counted";
-    case 4:
-      return "boxes must not be null";
-    case 5:
-      return "left must not be null";
-    case 6:
-      return "top must not be null";
-    case 7:
-      return "right must not be null";
-    case 8:
-      return "bottom must not be null";
-    case 9:
-      return "left must not overlap boxes";
-    case 10:
-      return "left must not overlap top";
-    case 11:
-      return "left must not overlap right";
-    case 12:
-      return "top must not overlap boxes";
-    case 13:
-      return "right must not overlap boxes";
-    case 14:
-      return "right must not overlap top";
-    case 15:
-      return "bottom must not overlap boxes";
-    case 16:
-      return "bottom must not overlap left";
-    case 17:
-      return "bottom must not overlap top";
-    case 18:
-      return "bottom must not overlap right";
-    case 19:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, stream, boxes_to_planes_f64<int32_t>,
+                                boxes_to_planes_f64<int64_t>);
 }

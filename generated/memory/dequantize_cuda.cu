@@ -7,111 +7,17 @@
 
 #include "dequantize.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-__host__ __device__ inline int32_t wrapping_subtract(int32_t a, int32_t b) {
-  return int32_t(uint32_t(a) - uint32_t(b));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
+using namespace kgen_cuda;
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
@@ -253,122 +159,41 @@ cudaError_t dequantize_bf16_u8(const uint8_t* q, const float* scale, const int32
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class QElement, class XElement, class Run, class RunWide>
+int launch_dequantize(const QElement* q, const float* scale, const int32_t* zero, XElement* x, int64_t N,
+                      int64_t C, void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{5, N}, {6, C}})) return status;
+  const Array arrays[] = {{1, q, {N, C}}, {2, scale, {C}}, {3, zero, {C}}, {4, x, {N, C}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (N == 0 || C == 0) return 0;
+  const bool small = larger(N * C, C) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(small ? run(q, scale, zero, x, N, C, queue) : run_wide(q, scale, zero, x, N, C, queue));
+}
+
 }  // namespace
 
 extern "C" int dequantize_f32_i8_cuda(const int8_t* q, const float* scale, const int32_t* zero, float* x,
                                       int64_t N, int64_t C, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (overflows({1, N, C})) return 3;
-  if (overflows({4, C})) return 4;
-  if (overflows({4, N, C})) return 5;
-  if (q == nullptr && N * C > 0) return 6;
-  if (scale == nullptr && C > 0) return 7;
-  if (zero == nullptr && C > 0) return 8;
-  if (x == nullptr && N * C > 0) return 9;
-  if (overlap(q, N * C, x, N * C * 4)) return 10;
-  if (overlap(scale, C * 4, x, N * C * 4)) return 11;
-  if (overlap(zero, C * 4, x, N * C * 4)) return 12;
-  const bool small = larger(N * C, C) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? dequantize_f32_i8<int32_t>(q, scale, zero, x, N, C, queue)
-                                  : dequantize_f32_i8<int64_t>(q, scale, zero, x, N, C, queue);
-  return error == cudaSuccess ? 0 : 13;
+  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize_f32_i8<int32_t>,
+                           dequantize_f32_i8<int64_t>);
 }
 
 extern "C" int dequantize_f32_u8_cuda(const uint8_t* q, const float* scale, const int32_t* zero, float* x,
                                       int64_t N, int64_t C, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (overflows({1, N, C})) return 3;
-  if (overflows({4, C})) return 4;
-  if (overflows({4, N, C})) return 5;
-  if (q == nullptr && N * C > 0) return 6;
-  if (scale == nullptr && C > 0) return 7;
-  if (zero == nullptr && C > 0) return 8;
-  if (x == nullptr && N * C > 0) return 9;
-  if (overlap(q, N * C, x, N * C * 4)) return 10;
-  if (overlap(scale, C * 4, x, N * C * 4)) return 11;
-  if (overlap(zero, C * 4, x, N * C * 4)) return 12;
-  const bool small = larger(N * C, C) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? dequantize_f32_u8<int32_t>(q, scale, zero, x, N, C, queue)
-                                  : dequantize_f32_u8<int64_t>(q, scale, zero, x, N, C, queue);
-  return error == cudaSuccess ? 0 : 13;
+  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize_f32_u8<int32_t>,
+                           dequantize_f32_u8<int64_t>);
 }
 
 extern "C" int dequantize_bf16_i8_cuda(const int8_t* q, const float* scale, const int32_t* zero, uint16_t* x,
                                        int64_t N, int64_t C, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (overflows({1, N, C})) return 3;
-  if (overflows({4, C})) return 4;
-  if (overflows({2, N, C})) return 5;
-  if (q == nullptr && N * C > 0) return 6;
-  if (scale == nullptr && C > 0) return 7;
-  if (zero == nullptr && C > 0) return 8;
-  if (x == nullptr && N * C > 0) return 9;
-  if (overlap(q, N * C, x, N * C * 2)) return 10;
-  if (overlap(scale, C * 4, x, N * C * 2)) return 11;
-  if (overlap(zero, C * 4, x, N * C * 2)) return 12;
-  const bool small = larger(N * C, C) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? dequantize_bf16_i8<int32_t>(q, scale, zero, x, N, C, queue)
-                                  : dequantize_bf16_i8<int64_t>(q, scale, zero, x, N, C, queue);
-  return error == cudaSuccess ? 0 : 13;
+  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize_bf16_i8<int32_t>,
+                           dequantize_bf16_i8<int64_t>);
 }
 
 extern "C" int dequantize_bf16_u8_cuda(const uint8_t* q, const float* scale, const int32_t* zero, uint16_t* x,
                                        int64_t N, int64_t C, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (overflows({1, N, C})) return 3;
-  if (overflows({4, C})) return 4;
-  if (overflows({2, N, C})) return 5;
-  if (q == nullptr && N * C > 0) return 6;
-  if (scale == nullptr && C > 0) return 7;
-  if (zero == nullptr && C > 0) return 8;
-  if (x == nullptr && N * C > 0) return 9;
-  if (overlap(q, N * C, x, N * C * 2)) return 10;
-  if (overlap(scale, C * 4, x, N * C * 2)) return 11;
-  if (overlap(zero, C * 4, x, N * C * 2)) return 12;
-  const bool small = larger(N * C, C) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? dequantize_bf16_u8<int32_t>(q, scale, zero, x, N, C, queue)
-                                  : dequantize_bf16_u8<int64_t>(q, scale, zero, x, N, C, queue);
-  return error == cudaSuccess ? 0 : 13;
-}
-
-extern "C" __attribute__((weak)) const char* dequantize_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "N must not be negative";
-    case 2:
-      return "C must not be negative";
-    case 3:
-      return "q has more bytes than can be counted";
-    case 4:
-      return "scale has more bytes than can be counted";
-    case 5:
-      return "x has more bytes than can be counted";
-    case 6:
-      return "q must not be null";
-    case 7:
-      return "scale must not be null";
-    case 8:
-      return "zero must not be null";
-    case 9:
-      return "x must not be null";
-    case 10:
-      return "x must not overlap q";
-    case 11:
-      return "x must not overlap scale";
-    case 12:
-      return "x must not overlap zero";
-    case 13:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize_bf16_u8<int32_t>,
+                           dequantize_bf16_u8<int64_t>);
 }

@@ -7,116 +7,17 @@
 
 #include "embedding.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-// Is the coordinate within 0 .. extent-1?
-__host__ __device__ inline bool inside(int64_t coordinate, int64_t extent) {
-  return coordinate >= 0 && coordinate < extent;
-}
-
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
+using namespace kgen_cuda;
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
@@ -168,7 +69,7 @@ __global__ void __launch_bounds__(256) embedding_bf16_kernel(const int32_t* toke
   Pack<uint16_t, kElements> row_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    row_pack[i] = to_bf16(inside(int64_t(token[n]), V) ? from_bf16(table_pack[i]) : 0.0f);
+    row_pack[i] = inside(int64_t(token[n]), V) ? table_pack[i] : uint16_t{0};
   }
   store_pack(&row[n * D + d_first], row_pack, remaining);
 }
@@ -186,76 +87,29 @@ cudaError_t embedding_bf16(const int32_t* token, const uint16_t* table, uint16_t
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class T, class Run, class RunWide>
+int launch_embedding(const int32_t* token, const T* table, T* row, int64_t N, int64_t V, int64_t D,
+                     void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{4, N}, {5, V}, {6, D}})) return status;
+  const Array arrays[] = {{1, token, {N}}, {2, table, {V, D}}, {3, row, {N, D}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (N == 0 || D == 0) return 0;
+  const bool small = larger(larger(N, V * D), N * D) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(small ? run(token, table, row, N, V, D, queue)
+                           : run_wide(token, table, row, N, V, D, queue));
+}
+
 }  // namespace
 
 extern "C" int embedding_f32_cuda(const int32_t* token, const float* table, float* row, int64_t N, int64_t V,
                                   int64_t D, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (!(V >= 0)) return 2;
-  if (!(D >= 0)) return 3;
-  if (overflows({4, N})) return 4;
-  if (overflows({4, V, D})) return 5;
-  if (overflows({4, N, D})) return 6;
-  if (token == nullptr && N > 0) return 7;
-  if (table == nullptr && V * D > 0) return 8;
-  if (row == nullptr && N * D > 0) return 9;
-  if (overlap(token, N * 4, row, N * D * 4)) return 10;
-  if (overlap(table, V * D * 4, row, N * D * 4)) return 11;
-  const bool small = larger(larger(N, V * D), N * D) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? embedding_f32<int32_t>(token, table, row, N, V, D, queue)
-                                  : embedding_f32<int64_t>(token, table, row, N, V, D, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return launch_embedding(token, table, row, N, V, D, stream, embedding_f32<int32_t>, embedding_f32<int64_t>);
 }
 
 extern "C" int embedding_bf16_cuda(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N,
                                    int64_t V, int64_t D, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (!(V >= 0)) return 2;
-  if (!(D >= 0)) return 3;
-  if (overflows({4, N})) return 4;
-  if (overflows({2, V, D})) return 5;
-  if (overflows({2, N, D})) return 6;
-  if (token == nullptr && N > 0) return 7;
-  if (table == nullptr && V * D > 0) return 8;
-  if (row == nullptr && N * D > 0) return 9;
-  if (overlap(token, N * 4, row, N * D * 2)) return 10;
-  if (overlap(table, V * D * 2, row, N * D * 2)) return 11;
-  const bool small = larger(larger(N, V * D), N * D) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? embedding_bf16<int32_t>(token, table, row, N, V, D, queue)
-                                  : embedding_bf16<int64_t>(token, table, row, N, V, D, queue);
-  return error == cudaSuccess ? 0 : 12;
-}
-
-extern "C" __attribute__((weak)) const char* embedding_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "N must not be negative";
-    case 2:
-      return "V must not be negative";
-    case 3:
-      return "D must not be negative";
-    case 4:
-      return "token has more bytes than can be counted";
-    case 5:
-      return "table has more bytes than can be counted";
-    case 6:
-      return "row has more bytes than can be counted";
-    case 7:
-      return "token must not be null";
-    case 8:
-      return "table must not be null";
-    case 9:
-      return "row must not be null";
-    case 10:
-      return "row must not overlap token";
-    case 11:
-      return "row must not overlap table";
-    case 12:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_embedding(token, table, row, N, V, D, stream, embedding_bf16<int32_t>,
+                          embedding_bf16<int64_t>);
 }

@@ -7,115 +7,17 @@
 
 #include "quantize.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-// Float to integer: NaN gives 0, what does not fit the nearest end.
-template <class To, class From>
-__host__ __device__ inline To saturate(From v) {
-  constexpr To kLow = To(-1) < To(1) ? To(To(1) << (8 * sizeof(To) - 1)) : To(0);
-  constexpr To kHigh = To(~kLow);
-  if (v != v) return To(0);
-  if (v <= From(kLow)) return kLow;
-  if (v >= From(kHigh)) return kHigh;
-  return To(v);
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
+using namespace kgen_cuda;
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
@@ -233,86 +135,37 @@ cudaError_t quantize_bf16_u8(const uint16_t* x, float scale, int32_t zero, uint8
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class XElement, class QElement, class Run, class RunWide>
+int launch_quantize(const XElement* x, float scale, int32_t zero, QElement* q, int64_t N, void* stream,
+                    Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{5, N}})) return status;
+  const Array arrays[] = {{1, x, {N}}, {4, q, {N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (N == 0) return 0;
+  const bool small = N < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(small ? run(x, scale, zero, q, N, queue) : run_wide(x, scale, zero, q, N, queue));
+}
+
 }  // namespace
 
 extern "C" int quantize_f32_i8_cuda(const float* x, float scale, int32_t zero, int8_t* q, int64_t N,
                                     void* stream) {
-  if (!(N >= 0)) return 1;
-  if (overflows({4, N})) return 2;
-  if (overflows({1, N})) return 3;
-  if (x == nullptr && N > 0) return 4;
-  if (q == nullptr && N > 0) return 5;
-  if (overlap(x, N * 4, q, N)) return 6;
-  const bool small = N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? quantize_f32_i8<int32_t>(x, scale, zero, q, N, queue)
-                                  : quantize_f32_i8<int64_t>(x, scale, zero, q, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return launch_quantize(x, scale, zero, q, N, stream, quantize_f32_i8<int32_t>, quantize_f32_i8<int64_t>);
 }
 
 extern "C" int quantize_f32_u8_cuda(const float* x, float scale, int32_t zero, uint8_t* q, int64_t N,
                                     void* stream) {
-  if (!(N >= 0)) return 1;
-  if (overflows({4, N})) return 2;
-  if (overflows({1, N})) return 3;
-  if (x == nullptr && N > 0) return 4;
-  if (q == nullptr && N > 0) return 5;
-  if (overlap(x, N * 4, q, N)) return 6;
-  const bool small = N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? quantize_f32_u8<int32_t>(x, scale, zero, q, N, queue)
-                                  : quantize_f32_u8<int64_t>(x, scale, zero, q, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return launch_quantize(x, scale, zero, q, N, stream, quantize_f32_u8<int32_t>, quantize_f32_u8<int64_t>);
 }
 
 extern "C" int quantize_bf16_i8_cuda(const uint16_t* x, float scale, int32_t zero, int8_t* q, int64_t N,
                                      void* stream) {
-  if (!(N >= 0)) return 1;
-  if (overflows({2, N})) return 2;
-  if (overflows({1, N})) return 3;
-  if (x == nullptr && N > 0) return 4;
-  if (q == nullptr && N > 0) return 5;
-  if (overlap(x, N * 2, q, N)) return 6;
-  const bool small = N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? quantize_bf16_i8<int32_t>(x, scale, zero, q, N, queue)
-                                  : quantize_bf16_i8<int64_t>(x, scale, zero, q, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return launch_quantize(x, scale, zero, q, N, stream, quantize_bf16_i8<int32_t>, quantize_bf16_i8<int64_t>);
 }
 
 extern "C" int quantize_bf16_u8_cuda(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N,
                                      void* stream) {
-  if (!(N >= 0)) return 1;
-  if (overflows({2, N})) return 2;
-  if (overflows({1, N})) return 3;
-  if (x == nullptr && N > 0) return 4;
-  if (q == nullptr && N > 0) return 5;
-  if (overlap(x, N * 2, q, N)) return 6;
-  const bool small = N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? quantize_bf16_u8<int32_t>(x, scale, zero, q, N, queue)
-                                  : quantize_bf16_u8<int64_t>(x, scale, zero, q, N, queue);
-  return error == cudaSuccess ? 0 : 7;
-}
-
-extern "C" __attribute__((weak)) const char* quantize_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "N must not be negative";
-    case 2:
-      return "x has more bytes than can be counted";
-    case 3:
-      return "q has more bytes than can be counted";
-    case 4:
-      return "x must not be null";
-    case 5:
-      return "q must not be null";
-    case 6:
-      return "q must not overlap x";
-    case 7:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_quantize(x, scale, zero, q, N, stream, quantize_bf16_u8<int32_t>, quantize_bf16_u8<int64_t>);
 }

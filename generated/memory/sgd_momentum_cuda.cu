@@ -7,99 +7,17 @@
 
 #include "sgd_momentum.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
+using namespace kgen_cuda;
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256) sgd_momentum_kernel(const float* gradient, float rate, float momentum,
@@ -137,44 +55,12 @@ cudaError_t sgd_momentum(const float* gradient, float rate, float momentum, floa
 
 extern "C" int sgd_momentum_cuda(const float* gradient, float rate, float momentum, float* weight,
                                  float* velocity, int64_t N, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (overflows({4, N})) return 2;
-  if (gradient == nullptr && N > 0) return 3;
-  if (weight == nullptr && N > 0) return 4;
-  if (velocity == nullptr && N > 0) return 5;
-  if (overlap(gradient, N * 4, weight, N * 4)) return 6;
-  if (static_cast<const void*>(gradient) != velocity && overlap(gradient, N * 4, velocity, N * 4)) return 7;
-  if (overlap(weight, N * 4, velocity, N * 4)) return 8;
+  if (const int status = check_sizes({{6, N}})) return status;
+  const Array arrays[] = {{1, gradient, {N}}, {4, weight, {N}}, {5, velocity, {N}}};
+  if (const int status = check_arrays(arrays, {{5, 1}})) return status;
+  if (N == 0) return 0;
   const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small
-                                ? sgd_momentum<int32_t>(gradient, rate, momentum, weight, velocity, N, queue)
-                                : sgd_momentum<int64_t>(gradient, rate, momentum, weight, velocity, N, queue);
-  return error == cudaSuccess ? 0 : 9;
-}
-
-extern "C" __attribute__((weak)) const char* sgd_momentum_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "N must not be negative";
-    case 2:
-      return "gradient has more bytes than can be counted";
-    case 3:
-      return "gradient must not be null";
-    case 4:
-      return "weight must not be null";
-    case 5:
-      return "velocity must not be null";
-    case 6:
-      return "weight must not overlap gradient";
-    case 7:
-      return "velocity must not overlap gradient";
-    case 8:
-      return "velocity must not overlap weight";
-    case 9:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return cuda_status(small ? sgd_momentum<int32_t>(gradient, rate, momentum, weight, velocity, N, queue)
+                           : sgd_momentum<int64_t>(gradient, rate, momentum, weight, velocity, N, queue));
 }

@@ -7,69 +7,17 @@
 
 #include "transpose.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// A tile in shared memory, its rows padded so that going along a column touches all banks.
-template <class T, int kSide>
-struct Tile {
-  T at[kSide][kSide + (sizeof(T) < 4 ? 4 / sizeof(T) : 1)];
-};
+using namespace kgen_cuda;
 
 template <class Index>
 __global__ void __launch_bounds__(256) transpose_f32_kernel(const float* x, float* y, Index M, Index N) {
@@ -170,7 +118,7 @@ __global__ void __launch_bounds__(256)
   for (int i = row; i < 64; i += 4) {
     const Index n = n_first + i, m = m_first + column;
     if (m < M && n < N) {
-      y[n * M + m] = to_bf16(from_bf16(x_tile.at[column][i]));
+      y[n * M + m] = x_tile.at[column][i];
     }
   }
 }
@@ -224,82 +172,32 @@ cudaError_t transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N, cud
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class T, class Run, class RunWide>
+int launch_transpose(const T* x, T* y, int64_t M, int64_t N, void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{3, M}, {4, N}})) return status;
+  const Array arrays[] = {{1, x, {M, N}}, {2, y, {N, M}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (N == 0 || M == 0) return 0;
+  const bool small = larger(M * N, N * M) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(small ? run(x, y, M, N, queue) : run_wide(x, y, M, N, queue));
+}
+
 }  // namespace
 
 extern "C" int transpose_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && N * M > 0) return 5;
-  if (overlap(x, M * N * 4, y, N * M * 4)) return 6;
-  const bool small = larger(M * N, N * M) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? transpose_f32<int32_t>(x, y, M, N, queue) : transpose_f32<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return launch_transpose(x, y, M, N, stream, transpose_f32<int32_t>, transpose_f32<int64_t>);
 }
 
 extern "C" int transpose_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && N * M > 0) return 5;
-  if (overlap(x, M * N * 8, y, N * M * 8)) return 6;
-  const bool small = larger(M * N, N * M) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? transpose_f64<int32_t>(x, y, M, N, queue) : transpose_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return launch_transpose(x, y, M, N, stream, transpose_f64<int32_t>, transpose_f64<int64_t>);
 }
 
 extern "C" int transpose_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && N * M > 0) return 5;
-  if (overlap(x, M * N * 2, y, N * M * 2)) return 6;
-  const bool small = larger(M * N, N * M) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? transpose_bf16<int32_t>(x, y, M, N, queue) : transpose_bf16<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
+  return launch_transpose(x, y, M, N, stream, transpose_bf16<int32_t>, transpose_bf16<int64_t>);
 }
 
 extern "C" int transpose_u8_cuda(const uint8_t* x, uint8_t* y, int64_t M, int64_t N, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({1, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && N * M > 0) return 5;
-  if (overlap(x, M * N, y, N * M)) return 6;
-  const bool small = larger(M * N, N * M) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? transpose_u8<int32_t>(x, y, M, N, queue) : transpose_u8<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 7;
-}
-
-extern "C" __attribute__((weak)) const char* transpose_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "M must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "x has more bytes than can be counted";
-    case 4:
-      return "x must not be null";
-    case 5:
-      return "y must not be null";
-    case 6:
-      return "y must not overlap x";
-    case 7:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_transpose(x, y, M, N, stream, transpose_u8<int32_t>, transpose_u8<int64_t>);
 }

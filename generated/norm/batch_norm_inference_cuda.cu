@@ -7,111 +7,17 @@
 
 #include "batch_norm_inference.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
+using namespace kgen_cuda;
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256)
@@ -233,132 +139,49 @@ extern "C" int batch_norm_inference_f32_cuda(const float* x, const float* runnin
                                              const float* running_variance, const float* gamma,
                                              const float* beta, float* y, int64_t B, int64_t C, int64_t H,
                                              int64_t W, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (!(H >= 0)) return 3;
-  if (!(W >= 0)) return 4;
-  if (overflows({4, B, C, H, W})) return 5;
-  if (overflows({4, C})) return 6;
-  if (x == nullptr && B * C * H * W > 0) return 7;
-  if (running_mean == nullptr && C > 0) return 8;
-  if (running_variance == nullptr && C > 0) return 9;
-  if (gamma == nullptr && C > 0) return 10;
-  if (beta == nullptr && C > 0) return 11;
-  if (y == nullptr && B * C * H * W > 0) return 12;
-  if (static_cast<const void*>(x) != y && overlap(x, B * C * H * W * 4, y, B * C * H * W * 4)) return 13;
-  if (overlap(running_mean, C * 4, y, B * C * H * W * 4)) return 14;
-  if (overlap(running_variance, C * 4, y, B * C * H * W * 4)) return 15;
-  if (overlap(gamma, C * 4, y, B * C * H * W * 4)) return 16;
-  if (overlap(beta, C * 4, y, B * C * H * W * 4)) return 17;
+  if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
+  const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
+                          {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
+  if (const int status = check_arrays(arrays, {{6, 1}})) return status;
+  if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? batch_norm_inference_f32<int32_t>(x, running_mean, running_variance,
-                                                                      gamma, beta, y, B, C, H, W, queue)
-                                  : batch_norm_inference_f32<int64_t>(x, running_mean, running_variance,
-                                                                      gamma, beta, y, B, C, H, W, queue);
-  return error == cudaSuccess ? 0 : 18;
+  return cuda_status(small ? batch_norm_inference_f32<int32_t>(x, running_mean, running_variance, gamma, beta,
+                                                               y, B, C, H, W, queue)
+                           : batch_norm_inference_f32<int64_t>(x, running_mean, running_variance, gamma, beta,
+                                                               y, B, C, H, W, queue));
 }
 
 extern "C" int batch_norm_inference_f64_cuda(const double* x, const double* running_mean,
                                              const double* running_variance, const double* gamma,
                                              const double* beta, double* y, int64_t B, int64_t C, int64_t H,
                                              int64_t W, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (!(H >= 0)) return 3;
-  if (!(W >= 0)) return 4;
-  if (overflows({8, B, C, H, W})) return 5;
-  if (overflows({8, C})) return 6;
-  if (x == nullptr && B * C * H * W > 0) return 7;
-  if (running_mean == nullptr && C > 0) return 8;
-  if (running_variance == nullptr && C > 0) return 9;
-  if (gamma == nullptr && C > 0) return 10;
-  if (beta == nullptr && C > 0) return 11;
-  if (y == nullptr && B * C * H * W > 0) return 12;
-  if (static_cast<const void*>(x) != y && overlap(x, B * C * H * W * 8, y, B * C * H * W * 8)) return 13;
-  if (overlap(running_mean, C * 8, y, B * C * H * W * 8)) return 14;
-  if (overlap(running_variance, C * 8, y, B * C * H * W * 8)) return 15;
-  if (overlap(gamma, C * 8, y, B * C * H * W * 8)) return 16;
-  if (overlap(beta, C * 8, y, B * C * H * W * 8)) return 17;
+  if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
+  const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
+                          {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
+  if (const int status = check_arrays(arrays, {{6, 1}})) return status;
+  if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? batch_norm_inference_f64<int32_t>(x, running_mean, running_variance,
-                                                                      gamma, beta, y, B, C, H, W, queue)
-                                  : batch_norm_inference_f64<int64_t>(x, running_mean, running_variance,
-                                                                      gamma, beta, y, B, C, H, W, queue);
-  return error == cudaSuccess ? 0 : 18;
+  return cuda_status(small ? batch_norm_inference_f64<int32_t>(x, running_mean, running_variance, gamma, beta,
+                                                               y, B, C, H, W, queue)
+                           : batch_norm_inference_f64<int64_t>(x, running_mean, running_variance, gamma, beta,
+                                                               y, B, C, H, W, queue));
 }
 
 extern "C" int batch_norm_inference_bf16_cuda(const uint16_t* x, const float* running_mean,
                                               const float* running_variance, const float* gamma,
                                               const float* beta, uint16_t* y, int64_t B, int64_t C, int64_t H,
                                               int64_t W, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (!(H >= 0)) return 3;
-  if (!(W >= 0)) return 4;
-  if (overflows({2, B, C, H, W})) return 5;
-  if (overflows({4, C})) return 6;
-  if (x == nullptr && B * C * H * W > 0) return 7;
-  if (running_mean == nullptr && C > 0) return 8;
-  if (running_variance == nullptr && C > 0) return 9;
-  if (gamma == nullptr && C > 0) return 10;
-  if (beta == nullptr && C > 0) return 11;
-  if (y == nullptr && B * C * H * W > 0) return 12;
-  if (static_cast<const void*>(x) != y && overlap(x, B * C * H * W * 2, y, B * C * H * W * 2)) return 13;
-  if (overlap(running_mean, C * 4, y, B * C * H * W * 2)) return 14;
-  if (overlap(running_variance, C * 4, y, B * C * H * W * 2)) return 15;
-  if (overlap(gamma, C * 4, y, B * C * H * W * 2)) return 16;
-  if (overlap(beta, C * 4, y, B * C * H * W * 2)) return 17;
+  if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
+  const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
+                          {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
+  if (const int status = check_arrays(arrays, {{6, 1}})) return status;
+  if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? batch_norm_inference_bf16<int32_t>(x, running_mean, running_variance,
-                                                                       gamma, beta, y, B, C, H, W, queue)
-                                  : batch_norm_inference_bf16<int64_t>(x, running_mean, running_variance,
-                                                                       gamma, beta, y, B, C, H, W, queue);
-  return error == cudaSuccess ? 0 : 18;
-}
-
-extern "C" __attribute__((weak)) const char* batch_norm_inference_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "C must not be negative";
-    case 3:
-      return "H must not be negative";
-    case 4:
-      return "W must not be negative";
-    case 5:
-      return "x has more bytes than can be counted";
-    case 6:
-      return "running_mean has more bytes than can be counted";
-    case 7:
-      return "x must not be null";
-    case 8:
-      return "running_mean must not be null";
-    case 9:
-      return "running_variance must not be null";
-    case 10:
-      return "gamma must not be null";
-    case 11:
-      return "beta must not be null";
-    case 12:
-      return "y must not be null";
-    case 13:
-      return "y must not overlap x";
-    case 14:
-      return "y must not overlap running_mean";
-    case 15:
-      return "y must not overlap running_variance";
-    case 16:
-      return "y must not overlap gamma";
-    case 17:
-      return "y must not overlap beta";
-    case 18:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return cuda_status(small ? batch_norm_inference_bf16<int32_t>(x, running_mean, running_variance, gamma,
+                                                                beta, y, B, C, H, W, queue)
+                           : batch_norm_inference_bf16<int64_t>(x, running_mean, running_variance, gamma,
+                                                                beta, y, B, C, H, W, queue));
 }

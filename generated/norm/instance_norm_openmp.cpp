@@ -11,522 +11,15 @@
 
 #include "instance_norm.h"
 
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <initializer_list>
-#include <type_traits>
-#include <utility>
+#include "../kgen_openmp.h"
 
-#if defined(_OPENMP)
-#include <omp.h>
-#define OMP(directive) _Pragma(#directive)
-#else
-#define OMP(directive)
+#if KGEN_OPENMP_REVISION != 6
+#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 namespace {
 
-inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
-inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
-  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
-}
-
-template <class T>
-inline T rsqrt(T v) {
-  return T(1) / std::sqrt(v);
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  int64_t product = 1;
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  for (int64_t factor : factors)
-    if (__builtin_mul_overflow(product, factor, &product)) return true;
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-constexpr int64_t kLineBytes = 64;  // of a cache
-
-// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
-      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
-    total = INT64_MAX / 2;
-  return start;
-}
-
-// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
-inline char* next_line(void* memory) {
-  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
-  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
-}
-
-// The widest vector of the machine that this file is compiled for.
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
-
-constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
-
-constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
-
-template <class T, int N>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(sizeof(T) * N)));
-};
-template <size_t kBytes>
-using IntegerOf = std::conditional_t<
-    kBytes == 1, int8_t,
-    std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
-
-// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
-// lane.
-template <class To, class V>
-inline auto resized(V from) {
-  using T = std::decay_t<decltype(from[0])>;
-  constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
-  using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
-  using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
-  if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
-    return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
-  else
-    return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
-}
-
-// One truth value a lane: all its bits are set, or none.
-template <int N>
-struct Mask {
-  using Int = IntegerOf<kVectorBytes / N>;
-  using Vector = typename VectorOf<Int, N>::type;
-  static constexpr int kLanes = N;
-  Vector v;
-
-  Mask() = default;
-  Mask(Vector bits) : v(bits) {}
-  Mask(bool all) : v(Vector{} - Int(all)) {}
-  // From integers of any width, and to those of the width of T.
-  template <class V>
-  static Mask from(V bits) {
-    if constexpr (sizeof(V) == sizeof(Vector))
-      return (Vector)bits;
-    else
-      return resized<Int>(bits);
-  }
-  template <class T>
-  auto as() const {
-    using Wanted = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-    if constexpr (sizeof(T) == sizeof(Int))
-      return (Wanted)v;
-    else
-      return resized<IntegerOf<sizeof(T)>>(v);
-  }
-  bool has(int lane) const { return v[lane] != 0; }
-  bool operator[](int lane) const { return v[lane] != 0; }
-  friend Mask operator&&(Mask a, Mask b) { return a.v & b.v; }
-  friend Mask operator||(Mask a, Mask b) { return a.v | b.v; }
-  friend Mask operator!(Mask a) { return ~a.v; }
-  friend Mask operator==(Mask a, Mask b) { return ~(a.v ^ b.v); }
-  friend Mask operator!=(Mask a, Mask b) { return a.v ^ b.v; }
-  friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
-};
-
-// One value at N neighbouring points. Integers wrap around, so their arithmetic is done unsigned.
-template <class T, int N>
-struct Lanes {
-  using Vector = typename VectorOf<T, N>::type;
-  using Unsigned = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
-                                               std::enable_if<true, T>>::type;
-  using Math = typename VectorOf<Unsigned, N>::type;
-  static constexpr int kLanes = N;
-  Vector v;
-
-  Lanes() = default;
-  Lanes(Vector values) : v(values) {}
-  Lanes(T all) : v(all - Vector{}) {}
-  T operator[](int lane) const { return v[lane]; }
-  friend Lanes operator+(Lanes a, Lanes b) { return (Vector)((Math)a.v + (Math)b.v); }
-  friend Lanes operator-(Lanes a, Lanes b) { return (Vector)((Math)a.v - (Math)b.v); }
-  friend Lanes operator*(Lanes a, Lanes b) { return (Vector)((Math)a.v * (Math)b.v); }
-  friend Lanes operator/(Lanes a, Lanes b) { return a.v / b.v; }
-  friend Lanes operator-(Lanes a) { return (Vector)(-(Math)a.v); }
-  friend Lanes operator&(Lanes a, Lanes b) { return a.v & b.v; }
-  friend Lanes operator|(Lanes a, Lanes b) { return a.v | b.v; }
-  friend Lanes operator^(Lanes a, Lanes b) { return a.v ^ b.v; }
-  friend Lanes operator~(Lanes a) { return ~a.v; }
-  Lanes& operator+=(Lanes b) { return *this = *this + b; }
-  Lanes& operator-=(Lanes b) { return *this = *this - b; }
-  Lanes& operator*=(Lanes b) { return *this = *this * b; }
-  friend Mask<N> operator<(Lanes a, Lanes b) { return Mask<N>::from(a.v < b.v); }
-  friend Mask<N> operator<=(Lanes a, Lanes b) { return Mask<N>::from(a.v <= b.v); }
-  friend Mask<N> operator>(Lanes a, Lanes b) { return Mask<N>::from(a.v > b.v); }
-  friend Mask<N> operator>=(Lanes a, Lanes b) { return Mask<N>::from(a.v >= b.v); }
-  friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
-  friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
-  friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-};
-template <class T, int N>
-struct LanesOf {
-  using type = Lanes<T, N>;
-};
-template <int N>
-struct LanesOf<bool, N> {
-  using type = Mask<N>;
-};
-
-// The lanes of a group that take part: all of them, or the first few where a loop ends.
-template <int N>
-struct AllLanes {
-  static constexpr int kLanes = N, count = N;
-  bool has(int) const { return true; }
-};
-// All of them, in a loop that writes around the caches: functions for it are made apart, without the
-// questions of others.
-template <int N>
-struct FarLanes : AllLanes<N> {};
-template <int N>
-struct FirstLanes {
-  static constexpr int kLanes = N;
-  int count;
-  bool has(int lane) const { return lane < count; }
-};
-template <int N>
-inline Mask<N> mask_of(AllLanes<N>) {
-  return true;
-}
-template <int N>
-inline Mask<N> mask_of(FirstLanes<N> active) {
-  typename Mask<N>::Vector position = {};
-  for (int lane = 0; lane < N; ++lane) position[lane] = typename Mask<N>::Int(lane);
-  return Mask<N>::from(position < typename Mask<N>::Int(active.count));
-}
-template <int N>
-inline Mask<N> mask_of(Mask<N> active) {
-  return active;
-}
-
-// Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
-template <int N, class All = AllLanes<N>, class Step>
-inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
-  for (const int64_t last = end - N; first <= last; first += N) step(first, All{});
-  if (first < end) step(first, FirstLanes<N>{int(end - first)});
-}
-
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
-// where vectors in memory do: a short one goes before them.
-template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
-                                                     const Step& step) {
-  if (!around) return for_lanes<N>(first, end, step);
-  const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
-  if (past != 0) step(first, FirstLanes<N>{int(N - past)});
-  for_lanes<N, FarLanes<N>>(past == 0 ? first : first + N - past, end, step);
-}
-
-// The value in active lanes, `other` in the rest.
-template <class Active, class V>
-inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
-    return value;
-  else
-    return choose(mask_of(active), value, other);
-}
-
-// The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
-// that was written to memory in parts would have to be waited for.
-template <class Word>
-inline uint64_t word_at(const char* from) {
-  Word word;
-  memcpy(&word, from, sizeof word);
-  return word;
-}
-template <size_t kLeast>
-inline uint64_t first_of_word(const char* from, size_t bytes) {
-  if (bytes >= 8) return word_at<uint64_t>(from);
-  if (kLeast <= 4 && bytes >= 4)
-    return word_at<uint32_t>(from) | word_at<uint32_t>(from + bytes - 4) << (8 * bytes - 32);
-  if (kLeast <= 2 && bytes >= 2)
-    return word_at<uint16_t>(from) | word_at<uint16_t>(from + bytes - 2) << (8 * bytes - 16);
-  return kLeast == 1 && bytes == 1 ? word_at<uint8_t>(from) : 0;
-}
-template <class V, size_t kLeast, size_t... kWord>
-inline V first_of_words(const char* from, size_t bytes, std::index_sequence<kWord...>) {
-  using Words = typename VectorOf<uint64_t, int(sizeof...(kWord))>::type;
-  return (V)Words{(8 * kWord < bytes ? first_of_word<kLeast>(from + 8 * kWord, bytes - 8 * kWord) : 0)...};
-}
-template <class T, int N>
-inline typename VectorOf<T, N>::type load_vector(const T* from, AllLanes<N>) {
-  typename VectorOf<T, N>::type values;
-  memcpy(&values, from, sizeof values);
-  return values;
-}
-template <class T, int N>
-inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> active) {
-  using V = typename VectorOf<T, N>::type;
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
-  if constexpr (N <= 16 && sizeof(V) >= 32) {
-    const auto bits = uint16_t((1 << active.count) - 1);
-    if constexpr (sizeof(T) == 2)
-      return (V)__builtin_ia32_loaddquhi256_mask(reinterpret_cast<const short*>(from),
-                                                 typename VectorOf<short, 16>::type{}, bits);
-    if constexpr (N == 16 && sizeof(T) == 4)
-      return (V)__builtin_ia32_loadups512_mask(reinterpret_cast<const float*>(from),
-                                               typename VectorOf<float, 16>::type{}, bits);
-    if constexpr (N == 8 && sizeof(T) == 8)
-      return (V)__builtin_ia32_loadupd512_mask(reinterpret_cast<const double*>(from),
-                                               typename VectorOf<double, 8>::type{}, uint8_t(bits));
-  }
-#endif
-#if defined(__AVX2__) && !defined(__clang__)
-  if constexpr (sizeof(V) == 32 && sizeof(T) == 4)
-    return (V)__builtin_ia32_maskloadps256(reinterpret_cast<const typename VectorOf<float, 8>::type*>(from),
-                                           mask_of(active).template as<float>());
-  if constexpr (sizeof(V) == 32 && sizeof(T) == 8)
-    return (V)__builtin_ia32_maskloadpd256(
-        reinterpret_cast<const typename VectorOf<double, 4>::type*>(from),
-        (typename VectorOf<long long, 4>::type)mask_of(active).template as<double>());
-#endif
-  const char* bytes = reinterpret_cast<const char*>(from);
-  const size_t count = size_t(active.count) * sizeof(T);
-  if constexpr (sizeof(V) <= 8)
-    return (V)IntegerOf<sizeof(V)>(first_of_word<sizeof(T)>(bytes, count));
-  else
-    return first_of_words<V, sizeof(T)>(bytes, count, std::make_index_sequence<sizeof(V) / 8>());
-}
-// Neighbouring elements; only those of active lanes are touched. The others are 0.
-template <class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
-  if constexpr (std::is_same_v<T, bool>)
-    return Mask<Active::kLanes>::from(load_vector(reinterpret_cast<const int8_t*>(from), active) != 0);
-  else
-    return load_vector(from, active);
-}
-
-// Copies the first bytes of a vector, by halves.
-template <size_t kBytes, size_t kLeast>
-inline void copy_bits(char* to, const char* from, size_t bytes) {
-  if constexpr (kBytes >= kLeast) {
-    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
-    const size_t done = bytes & kBytes;
-    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
-  }
-}
-template <class T, int N>
-inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
-  memcpy(to, &value, sizeof value);
-}
-template <class T, int N>
-inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
-  if constexpr (N <= 16 && sizeof(value) >= 32) {
-    const auto bits = uint16_t((1 << active.count) - 1);
-    if constexpr (sizeof(T) == 2)
-      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to),
-                                               (typename VectorOf<short, 16>::type)value, bits);
-    if constexpr (N == 16 && sizeof(T) == 4)
-      return __builtin_ia32_storeups512_mask(static_cast<float*>(to),
-                                             (typename VectorOf<float, 16>::type)value, bits);
-    if constexpr (N == 8 && sizeof(T) == 8)
-      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to),
-                                             (typename VectorOf<double, 8>::type)value, uint8_t(bits));
-  }
-#endif
-  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value),
-                                          size_t(active.count) * sizeof(T));
-}
-// Writes the active lanes to neighbouring elements.
-template <class T, class Active>
-inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
-  if constexpr (std::is_same_v<T, bool>)
-    store_vector<int8_t>(to, active, value.template as<bool>() & 1);
-  else
-    store_vector<T>(to, active, value.v);
-}
-
-constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
-
-// Writes around the caches: the lines are not read first.
-template <class V>
-inline void write_around(void* to, V value) {
-#if defined(__clang__)
-  __builtin_nontemporal_store(value, static_cast<V*>(to));
-#else
-#if defined(__AVX512F__)
-  if constexpr (sizeof(V) == 64)
-    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
-#endif
-#if defined(__AVX__)
-  if constexpr (sizeof(V) == 32)
-    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
-#endif
-#if defined(__SSE2__)
-  if constexpr (sizeof(V) == 16)
-    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
-#endif
-  memcpy(to, &value, sizeof(V));
-#endif
-}
-template <class T, class Active>
-inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
-    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
-  store(to, active, value);
-}
-// Before others may read what was written so.
-inline void finish_stores() {
-#if defined(__SSE2__)
-  __builtin_ia32_sfence();
-#endif
-}
-
-// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
-// compilers drop calls of functions that do nothing but ask.)
-template <class... Pointer>
-inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
-  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
-                      2),
-   ...);
-}
-
-// Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
-template <class T>
-inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end,
-                                                         int64_t columns, int64_t behind) {
-  if (end < columns || behind != 0)
-    prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
-}
-
-// One half of the lanes, from `kFirst` on.
-template <int kFirst, class T, int N, size_t... kLane>
-inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
-  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
-}
-// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
-// can be combined.
-template <class V, class Combine>
-inline auto across(V lanes, Combine combine) {
-  using T = decltype(lanes[0]);
-  T part[V::kLanes];
-  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
-  for (int half = V::kLanes / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
-  return part[0];
-}
-// The same within one small vector, from lanes `kHalf` apart on.
-template <int kHalf, class T, int N, class Combine, size_t... kLane>
-inline T across_few(Lanes<T, N> lanes, Combine combine, std::index_sequence<kLane...> all) {
-  if constexpr (kHalf == 0) {
-    return lanes[0];
-  } else {
-    const Lanes<T, N> others = __builtin_shufflevector(lanes.v, lanes.v, ((kHalf + int(kLane)) % N)...);
-    return across_few<kHalf / 2>(combine(lanes, others), combine, all);
-  }
-}
-template <class T, int N, class Combine>
-inline T across(Lanes<T, N> lanes, Combine combine) {
-  constexpr std::make_index_sequence<N / 2> half;
-  if constexpr (!std::is_invocable_v<Combine, Lanes<T, N>, Lanes<T, N>>)
-    return across<Lanes<T, N>, Combine>(lanes, combine);
-  else if constexpr (sizeof(T) * N > 16)
-    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
-  else
-    return across_few<N / 2>(lanes, combine, std::make_index_sequence<N>());
-}
-
-// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
-template <class T, int N>
-struct Sum {
-  static constexpr int kLanes = N;
-  Lanes<T, N> next, other = T(0);
-  Sum(T first) : next(first) {}
-  Sum& operator+=(Lanes<T, N> met) {
-    const Lanes<T, N> sum = next + met;
-    next = other;
-    other = sum;
-    return *this;
-  }
-};
-template <class T, int N, class Combine>
-inline T across(Sum<T, N> sum, Combine combine) {
-  return across(combine(sum.next, sum.other), combine);
-}
-
-// Integers of two bytes as longer ones, in one instruction where GCC would widen one half after the other.
-template <class To, class T, int N>
-inline Lanes<To, N> widened(Lanes<T, N> from) {
-#if defined(__AVX2__) && !defined(__clang__)
-  using Wide = typename Lanes<To, N>::Vector;
-  constexpr bool kSigned = std::is_signed_v<T>;
-  const auto v = (typename VectorOf<int16_t, N>::type)from.v;
-  if constexpr (sizeof(To) == 4 && N == 8)
-    return kSigned ? (Wide)__builtin_ia32_pmovsxwd256(v) : (Wide)__builtin_ia32_pmovzxwd256(v);
-#if defined(__AVX512F__)
-  constexpr typename VectorOf<int32_t, 16>::type kNone = {};
-  if constexpr (sizeof(To) == 4 && N == 16)
-    return kSigned ? (Wide)__builtin_ia32_pmovsxwd512_mask(v, kNone, -1)
-                   : (Wide)__builtin_ia32_pmovzxwd512_mask(v, kNone, -1);
-#endif
-#endif
-  return resized<To>(from.v);
-}
-
-template <int N>
-inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
-  using Words = typename VectorOf<uint32_t, N>::type;
-  return (typename Lanes<float, N>::Vector)((Words)widened<uint32_t>(bits).v << 16);
-}
-
-// The upper halves of words.
-template <int N, size_t... kLane>
-inline Lanes<uint16_t, N> upper_halves(typename VectorOf<uint32_t, N>::type words,
-                                       std::index_sequence<kLane...>) {
-  if constexpr (N > 4) {
-    const auto halves = (typename VectorOf<uint16_t, 2 * N>::type) words;
-    return __builtin_shufflevector(halves, halves, (2 * int(kLane) + 1)...);
-  } else {
-    return resized<uint16_t>(words >> 16);
-  }
-}
-// Round to nearest even.
-template <int N>
-inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
-  using Words = typename VectorOf<uint32_t, N>::type;
-  const Words bits = (Words)value.v, rounded = bits + (((bits >> 16) & 1u) + 0x7fffu),
-              quiet = bits | 0x400000u;
-  return upper_halves<N>(value.v == value.v ? rounded : quiet, std::make_index_sequence<N>{});
-}
+using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
 struct InstanceNormF32Workspace {
@@ -1027,119 +520,62 @@ void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta
   }
 }
 
+// Checks the arguments, then runs.
+template <class Space, class XElement, class GammaElement, class Run>
+int launch_instance_norm(const XElement* x, const GammaElement* gamma, const GammaElement* beta, XElement* y,
+                         int64_t B, int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,
+                         Run run) {
+  if (const int status = check_sizes({{5, B}, {6, C}, {7, H}, {8, W}})) return status;
+  const Array arrays[] = {
+      {1, x, {B, C, H, W}}, {2, gamma, {C}, kMayBeNull}, {3, beta, {C}, kMayBeNull}, {4, y, {B, C, H, W}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
+  const Space space(B, C, H, W);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  if (memory.status != 0) return memory.status;
+  run(x, gamma, beta, y, B, C, H, W, memory.data);
+  return 0;
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space>
+int64_t workspace_of_instance_norm(int64_t B, int64_t C, int64_t H, int64_t W) {
+  if (const int status = check_sizes({{5, B}, {6, C}, {7, H}, {8, W}})) return -status;
+  if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
+  return Space(B, C, H, W).bytes;
+}
+
 }  // namespace
 
 extern "C" int64_t instance_norm_f32_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return InstanceNormF32Workspace(B, C, H, W).bytes;
+  return workspace_of_instance_norm<InstanceNormF32Workspace>(B, C, H, W);
 }
 
 extern "C" int instance_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
                                         int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
                                         int64_t workspace_bytes) {
-  if (!(B >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (!(H >= 0)) return 3;
-  if (!(W >= 0)) return 4;
-  if (overflows({4, B, C, H, W})) return 5;
-  if (overflows({4, C})) return 6;
-  if (x == nullptr && B * C * H * W > 0) return 7;
-  if (y == nullptr && B * C * H * W > 0) return 8;
-  if (overlap(x, B * C * H * W * 4, y, B * C * H * W * 4)) return 9;
-  if (overlap(gamma, C * 4, y, B * C * H * W * 4)) return 10;
-  if (overlap(beta, C * 4, y, B * C * H * W * 4)) return 11;
-  const InstanceNormF32Workspace space(B, C, H, W);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
-  instance_norm_f32(x, gamma, beta, y, B, C, H, W, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_instance_norm<InstanceNormF32Workspace>(x, gamma, beta, y, B, C, H, W, workspace,
+                                                        workspace_bytes, instance_norm_f32);
 }
 
 extern "C" int64_t instance_norm_f64_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return InstanceNormF64Workspace(B, C, H, W).bytes;
+  return workspace_of_instance_norm<InstanceNormF64Workspace>(B, C, H, W);
 }
 
 extern "C" int instance_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y,
                                         int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
                                         int64_t workspace_bytes) {
-  if (!(B >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (!(H >= 0)) return 3;
-  if (!(W >= 0)) return 4;
-  if (overflows({8, B, C, H, W})) return 5;
-  if (overflows({8, C})) return 6;
-  if (x == nullptr && B * C * H * W > 0) return 7;
-  if (y == nullptr && B * C * H * W > 0) return 8;
-  if (overlap(x, B * C * H * W * 8, y, B * C * H * W * 8)) return 9;
-  if (overlap(gamma, C * 8, y, B * C * H * W * 8)) return 10;
-  if (overlap(beta, C * 8, y, B * C * H * W * 8)) return 11;
-  const InstanceNormF64Workspace space(B, C, H, W);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
-  instance_norm_f64(x, gamma, beta, y, B, C, H, W, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_instance_norm<InstanceNormF64Workspace>(x, gamma, beta, y, B, C, H, W, workspace,
+                                                        workspace_bytes, instance_norm_f64);
 }
 
 extern "C" int64_t instance_norm_bf16_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return InstanceNormBf16Workspace(B, C, H, W).bytes;
+  return workspace_of_instance_norm<InstanceNormBf16Workspace>(B, C, H, W);
 }
 
 extern "C" int instance_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta,
                                          uint16_t* y, int64_t B, int64_t C, int64_t H, int64_t W,
                                          void* workspace, int64_t workspace_bytes) {
-  if (!(B >= 0)) return 1;
-  if (!(C >= 0)) return 2;
-  if (!(H >= 0)) return 3;
-  if (!(W >= 0)) return 4;
-  if (overflows({2, B, C, H, W})) return 5;
-  if (overflows({4, C})) return 6;
-  if (x == nullptr && B * C * H * W > 0) return 7;
-  if (y == nullptr && B * C * H * W > 0) return 8;
-  if (overlap(x, B * C * H * W * 2, y, B * C * H * W * 2)) return 9;
-  if (overlap(gamma, C * 4, y, B * C * H * W * 2)) return 10;
-  if (overlap(beta, C * 4, y, B * C * H * W * 2)) return 11;
-  const InstanceNormBf16Workspace space(B, C, H, W);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 12;
-  instance_norm_bf16(x, gamma, beta, y, B, C, H, W, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
-}
-
-extern "C" __attribute__((weak)) const char* instance_norm_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "C must not be negative";
-    case 3:
-      return "H must not be negative";
-    case 4:
-      return "W must not be negative";
-    case 5:
-      return "x has more bytes than can be counted";
-    case 6:
-      return "gamma has more bytes than can be counted";
-    case 7:
-      return "x must not be null";
-    case 8:
-      return "y must not be null";
-    case 9:
-      return "y must not overlap x";
-    case 10:
-      return "y must not overlap gamma";
-    case 11:
-      return "y must not overlap beta";
-    case 12:
-      return "there is not enough memory for the workspace";
-    case 13:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_instance_norm<InstanceNormBf16Workspace>(x, gamma, beta, y, B, C, H, W, workspace,
+                                                         workspace_bytes, instance_norm_bf16);
 }

@@ -10,212 +10,17 @@
 
 #include "layer_norm_backward.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-__host__ __device__ inline float from_f16(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
-
-__host__ __device__ inline uint16_t to_f16(float v) { return __half_as_ushort(__float2half_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// How folds of columns are shared out: a block takes `wide` columns, with `deep` threads for each; where
-// columns are few, `chunks` blocks share the rows.
-struct ColumnShape {
-  unsigned wide = 32, deep = 1, chunks = 1;
-  int64_t chunk, blocks, parts, tickets;
-  ColumnShape(int64_t rows, int64_t columns, unsigned most_chunks) {
-    while (deep < 16 && deep * 4 < rows && columns < 262144 / deep) deep *= 2;
-    if (deep < 8) wide = 256 / deep;
-    while (chunks < most_chunks && chunks * deep * 16 < rows && columns < 262144 / (chunks * deep))
-      chunks *= 2;
-    const int64_t tiles = ceil_div(columns, wide);
-    chunk = ceil_div(rows, chunks);
-    blocks = tiles * chunks;
-    parts = chunks > 1 ? columns * chunks : 0;
-    tickets = chunks > 1 ? tiles : 0;
-  }
-  size_t fold_bytes() const { return deep > 1 ? size_t{16} * wide * deep : 0; }
-};
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
-// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
-__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
-  __threadfence();
-  __syncthreads();
-  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
-  const bool found = __syncthreads_or(last) != 0;
-  __threadfence();
-  return found;
-}
-
-// Folds the values of the block's threads of one column, in a fixed order; each of them gets the result.
-template <class T, class Combine>
-__device__ inline T column_fold(T value, Combine combine) {
-  if (blockDim.y == 1) return value;
-  T* const slots = reinterpret_cast<T*>(shared_memory()) + threadIdx.x;
-  __syncthreads();  // what the fold before has left there is read
-  slots[threadIdx.y * blockDim.x] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned y = 1; y < blockDim.y; ++y) value = combine(value, slots[y * blockDim.x]);
-  return value;
-}
+using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct LayerNormBackwardF32Workspace {
@@ -1146,240 +951,80 @@ cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class Space, class XElement, class GammaElement, class Run, class RunWide>
+int launch_layer_norm_backward(const XElement* x, const GammaElement* gamma, const XElement* dy, XElement* dx,
+                               GammaElement* dgamma, GammaElement* dbeta, int64_t M, int64_t N,
+                               void* workspace, int64_t workspace_bytes, void* stream, Run run,
+                               RunWide run_wide) {
+  if (const int status = check_sizes({{7, M}, {8, N}})) return status;
+  const Array arrays[] = {{1, x, {M, N}},  {2, gamma, {N}},  {3, dy, {M, N}},
+                          {4, dx, {M, N}}, {5, dgamma, {N}}, {6, dbeta, {N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if ((M == 0 || N == 0) && N == 0) return 0;
+  const bool small = larger(M * N, N) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const Space space(M, N);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(small ? run(x, gamma, dy, dx, dgamma, dbeta, M, N, memory.data, queue)
+                           : run_wide(x, gamma, dy, dx, dgamma, dbeta, M, N, memory.data, queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space>
+int64_t workspace_of_layer_norm_backward(int64_t M, int64_t N) {
+  if (const int status = check_sizes({{7, M}, {8, N}})) return -status;
+  if ((M == 0 || N == 0) && N == 0) return 0;
+  return Space(M, N).bytes;
+}
+
 }  // namespace
 
 extern "C" int64_t layer_norm_backward_f32_cuda_workspace(int64_t M, int64_t N) {
-  return LayerNormBackwardF32Workspace(M, N).bytes;
+  return workspace_of_layer_norm_backward<LayerNormBackwardF32Workspace>(M, N);
 }
 
 extern "C" int layer_norm_backward_f32_cuda(const float* x, const float* gamma, const float* dy, float* dx,
                                             float* dgamma, float* dbeta, int64_t M, int64_t N,
                                             void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (overflows({4, N})) return 4;
-  if (x == nullptr && M * N > 0) return 5;
-  if (gamma == nullptr && N > 0) return 6;
-  if (dy == nullptr && M * N > 0) return 7;
-  if (dx == nullptr && M * N > 0) return 8;
-  if (dgamma == nullptr && N > 0) return 9;
-  if (dbeta == nullptr && N > 0) return 10;
-  if (overlap(x, M * N * 4, dx, M * N * 4)) return 11;
-  if (overlap(gamma, N * 4, dx, M * N * 4)) return 12;
-  if (overlap(dy, M * N * 4, dx, M * N * 4)) return 13;
-  if (overlap(x, M * N * 4, dgamma, N * 4)) return 14;
-  if (overlap(gamma, N * 4, dgamma, N * 4)) return 15;
-  if (overlap(dy, M * N * 4, dgamma, N * 4)) return 16;
-  if (overlap(dx, M * N * 4, dgamma, N * 4)) return 17;
-  if (overlap(x, M * N * 4, dbeta, N * 4)) return 18;
-  if (overlap(gamma, N * 4, dbeta, N * 4)) return 19;
-  if (overlap(dy, M * N * 4, dbeta, N * 4)) return 20;
-  if (overlap(dx, M * N * 4, dbeta, N * 4)) return 21;
-  if (overlap(dgamma, N * 4, dbeta, N * 4)) return 22;
-  const bool small = larger(M * N, N) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const LayerNormBackwardF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 23;
-  const cudaError_t error = small ? layer_norm_backward_f32<int32_t>(x, gamma, dy, dx, dgamma, dbeta, M, N,
-                                                                     static_cast<char*>(memory), queue)
-                                  : layer_norm_backward_f32<int64_t>(x, gamma, dy, dx, dgamma, dbeta, M, N,
-                                                                     static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 24;
+  return launch_layer_norm_backward<LayerNormBackwardF32Workspace>(
+      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, stream,
+      layer_norm_backward_f32<int32_t>, layer_norm_backward_f32<int64_t>);
 }
 
 extern "C" int64_t layer_norm_backward_f64_cuda_workspace(int64_t M, int64_t N) {
-  return LayerNormBackwardF64Workspace(M, N).bytes;
+  return workspace_of_layer_norm_backward<LayerNormBackwardF64Workspace>(M, N);
 }
 
 extern "C" int layer_norm_backward_f64_cuda(const double* x, const double* gamma, const double* dy,
                                             double* dx, double* dgamma, double* dbeta, int64_t M, int64_t N,
                                             void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (overflows({8, N})) return 4;
-  if (x == nullptr && M * N > 0) return 5;
-  if (gamma == nullptr && N > 0) return 6;
-  if (dy == nullptr && M * N > 0) return 7;
-  if (dx == nullptr && M * N > 0) return 8;
-  if (dgamma == nullptr && N > 0) return 9;
-  if (dbeta == nullptr && N > 0) return 10;
-  if (overlap(x, M * N * 8, dx, M * N * 8)) return 11;
-  if (overlap(gamma, N * 8, dx, M * N * 8)) return 12;
-  if (overlap(dy, M * N * 8, dx, M * N * 8)) return 13;
-  if (overlap(x, M * N * 8, dgamma, N * 8)) return 14;
-  if (overlap(gamma, N * 8, dgamma, N * 8)) return 15;
-  if (overlap(dy, M * N * 8, dgamma, N * 8)) return 16;
-  if (overlap(dx, M * N * 8, dgamma, N * 8)) return 17;
-  if (overlap(x, M * N * 8, dbeta, N * 8)) return 18;
-  if (overlap(gamma, N * 8, dbeta, N * 8)) return 19;
-  if (overlap(dy, M * N * 8, dbeta, N * 8)) return 20;
-  if (overlap(dx, M * N * 8, dbeta, N * 8)) return 21;
-  if (overlap(dgamma, N * 8, dbeta, N * 8)) return 22;
-  const bool small = larger(M * N, N) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const LayerNormBackwardF64Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 23;
-  const cudaError_t error = small ? layer_norm_backward_f64<int32_t>(x, gamma, dy, dx, dgamma, dbeta, M, N,
-                                                                     static_cast<char*>(memory), queue)
-                                  : layer_norm_backward_f64<int64_t>(x, gamma, dy, dx, dgamma, dbeta, M, N,
-                                                                     static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 24;
+  return launch_layer_norm_backward<LayerNormBackwardF64Workspace>(
+      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, stream,
+      layer_norm_backward_f64<int32_t>, layer_norm_backward_f64<int64_t>);
 }
 
 extern "C" int64_t layer_norm_backward_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return LayerNormBackwardBf16Workspace(M, N).bytes;
+  return workspace_of_layer_norm_backward<LayerNormBackwardBf16Workspace>(M, N);
 }
 
 extern "C" int layer_norm_backward_bf16_cuda(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                              uint16_t* dx, float* dgamma, float* dbeta, int64_t M, int64_t N,
                                              void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, M, N})) return 3;
-  if (overflows({4, N})) return 4;
-  if (x == nullptr && M * N > 0) return 5;
-  if (gamma == nullptr && N > 0) return 6;
-  if (dy == nullptr && M * N > 0) return 7;
-  if (dx == nullptr && M * N > 0) return 8;
-  if (dgamma == nullptr && N > 0) return 9;
-  if (dbeta == nullptr && N > 0) return 10;
-  if (overlap(x, M * N * 2, dx, M * N * 2)) return 11;
-  if (overlap(gamma, N * 4, dx, M * N * 2)) return 12;
-  if (overlap(dy, M * N * 2, dx, M * N * 2)) return 13;
-  if (overlap(x, M * N * 2, dgamma, N * 4)) return 14;
-  if (overlap(gamma, N * 4, dgamma, N * 4)) return 15;
-  if (overlap(dy, M * N * 2, dgamma, N * 4)) return 16;
-  if (overlap(dx, M * N * 2, dgamma, N * 4)) return 17;
-  if (overlap(x, M * N * 2, dbeta, N * 4)) return 18;
-  if (overlap(gamma, N * 4, dbeta, N * 4)) return 19;
-  if (overlap(dy, M * N * 2, dbeta, N * 4)) return 20;
-  if (overlap(dx, M * N * 2, dbeta, N * 4)) return 21;
-  if (overlap(dgamma, N * 4, dbeta, N * 4)) return 22;
-  const bool small = larger(M * N, N) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const LayerNormBackwardBf16Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 23;
-  const cudaError_t error = small ? layer_norm_backward_bf16<int32_t>(x, gamma, dy, dx, dgamma, dbeta, M, N,
-                                                                      static_cast<char*>(memory), queue)
-                                  : layer_norm_backward_bf16<int64_t>(x, gamma, dy, dx, dgamma, dbeta, M, N,
-                                                                      static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 24;
+  return launch_layer_norm_backward<LayerNormBackwardBf16Workspace>(
+      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, stream,
+      layer_norm_backward_bf16<int32_t>, layer_norm_backward_bf16<int64_t>);
 }
 
 extern "C" int64_t layer_norm_backward_f16_cuda_workspace(int64_t M, int64_t N) {
-  return LayerNormBackwardF16Workspace(M, N).bytes;
+  return workspace_of_layer_norm_backward<LayerNormBackwardF16Workspace>(M, N);
 }
 
 extern "C" int layer_norm_backward_f16_cuda(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                             uint16_t* dx, float* dgamma, float* dbeta, int64_t M, int64_t N,
                                             void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, M, N})) return 3;
-  if (overflows({4, N})) return 4;
-  if (x == nullptr && M * N > 0) return 5;
-  if (gamma == nullptr && N > 0) return 6;
-  if (dy == nullptr && M * N > 0) return 7;
-  if (dx == nullptr && M * N > 0) return 8;
-  if (dgamma == nullptr && N > 0) return 9;
-  if (dbeta == nullptr && N > 0) return 10;
-  if (overlap(x, M * N * 2, dx, M * N * 2)) return 11;
-  if (overlap(gamma, N * 4, dx, M * N * 2)) return 12;
-  if (overlap(dy, M * N * 2, dx, M * N * 2)) return 13;
-  if (overlap(x, M * N * 2, dgamma, N * 4)) return 14;
-  if (overlap(gamma, N * 4, dgamma, N * 4)) return 15;
-  if (overlap(dy, M * N * 2, dgamma, N * 4)) return 16;
-  if (overlap(dx, M * N * 2, dgamma, N * 4)) return 17;
-  if (overlap(x, M * N * 2, dbeta, N * 4)) return 18;
-  if (overlap(gamma, N * 4, dbeta, N * 4)) return 19;
-  if (overlap(dy, M * N * 2, dbeta, N * 4)) return 20;
-  if (overlap(dx, M * N * 2, dbeta, N * 4)) return 21;
-  if (overlap(dgamma, N * 4, dbeta, N * 4)) return 22;
-  const bool small = larger(M * N, N) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const LayerNormBackwardF16Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 23;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 23;
-  const cudaError_t error = small ? layer_norm_backward_f16<int32_t>(x, gamma, dy, dx, dgamma, dbeta, M, N,
-                                                                     static_cast<char*>(memory), queue)
-                                  : layer_norm_backward_f16<int64_t>(x, gamma, dy, dx, dgamma, dbeta, M, N,
-                                                                     static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 24;
-}
-
-extern "C" __attribute__((weak)) const char* layer_norm_backward_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "M must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "x has more bytes than can be counted";
-    case 4:
-      return "gamma has more bytes than can be counted";
-    case 5:
-      return "x must not be null";
-    case 6:
-      return "gamma must not be null";
-    case 7:
-      return "dy must not be null";
-    case 8:
-      return "dx must not be null";
-    case 9:
-      return "dgamma must not be null";
-    case 10:
-      return "dbeta must not be null";
-    case 11:
-      return "dx must not overlap x";
-    case 12:
-      return "dx must not overlap gamma";
-    case 13:
-      return "dx must not overlap dy";
-    case 14:
-      return "dgamma must not overlap x";
-    case 15:
-      return "dgamma must not overlap gamma";
-    case 16:
-      return "dgamma must not overlap dy";
-    case 17:
-      return "dgamma must not overlap dx";
-    case 18:
-      return "dbeta must not overlap x";
-    case 19:
-      return "dbeta must not overlap gamma";
-    case 20:
-      return "dbeta must not overlap dy";
-    case 21:
-      return "dbeta must not overlap dx";
-    case 22:
-      return "dbeta must not overlap dgamma";
-    case 23:
-      return "there is not enough memory for the workspace";
-    case 24:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_layer_norm_backward<LayerNormBackwardF16Workspace>(
+      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, stream,
+      layer_norm_backward_f16<int32_t>, layer_norm_backward_f16<int64_t>);
 }

@@ -7,19 +7,68 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Each element, by named axes:
+//   position = argmax(x, N);
+//   value = max(x, N);
+//
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
+//   size, which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
+//   on. Half precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
+//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
+//   of what is summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
+//   number of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
+//   may call them at once.
+// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
+//   nothing; its status is about the arguments and the launches.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
+//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
+//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
+//   multiple of 16 bytes.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; argmax_error
+//   explains it.
+
+// A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
+// bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
+// arrays overlap.
+#ifndef KGEN_STATUSES
+#define KGEN_STATUSES
+#define KGEN_NEGATIVE_SIZE 1     // a size, an extent or a number of steps is negative
+#define KGEN_SIZE_NOT_ALLOWED 2  // a size is none of those that the kernel takes
+#define KGEN_TOO_LARGE 3         // an array has more bytes, or a size is more, than 63 bits can count
+#define KGEN_NULL 4              // an array is null
+#define KGEN_MISALIGNED 5        // an array does not lie at a multiple of its element's size
+#define KGEN_OVERLAP 6           // an output shares memory with another array
+#define KGEN_STRIDES 7           // strides lead too far, or to one place for two elements of an output
+#define KGEN_STEPS 8             // the number of steps is not allowed
+#define KGEN_WINDOW 9            // a window lies outside its array, or windows do not fit together
+#define KGEN_TABLE_OUTSIDE 10    // a table would be read outside its extent
+#define KGEN_TABLE_SORTED 11     // the entries of a table fall
+#define KGEN_TABLE_UNIQUE 12     // a table repeats an entry
+#define KGEN_TABLE_RANGE 13      // an entry of a table is out of range
+#define KGEN_TABLE_OFFSETS 14    // offsets do not begin with 0, fall, or do not end with the total
+#define KGEN_TABLE_RETURN 15     // a table returns to a block that was left
+#define KGEN_TABLE_CONFLICT 16   // by a table, steps that run at once write the same block
+#define KGEN_REQUIRE 17          // a requirement is not met: bits 8 to 17 are its number in the spec's body
+#define KGEN_WORKSPACE_SMALL 18  // the workspace is too small
+#define KGEN_WORKSPACE_MISALIGNED 19  // the workspace does not lie at a multiple of 16 bytes
+#define KGEN_WORKSPACE_OVERLAP 20     // the workspace shares memory with an array
+#define KGEN_NO_MEMORY 21             // there is not enough memory for the workspace
+#define KGEN_CUDA_ERROR 22            // a CUDA call failed: bits 8 to 27 are its cudaError_t
+#endif
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
-// All functions return 0, or a status that argmax_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment. Intermediates live in the workspace; null lets the function
-// allocate it.
-
 // x: f32[M, N]
 // position: i64[M]
 // value: f32[M]
-/* @function argmax_f32 args: in x f32 [M, N]; out position i64 [M]; out value f32 [M]; size M; size N;
- * workspace workspace */
+/* @function argmax_f32 args: in x f32 [M, N]; out position i64 [M]; out value f32 [M]; size M; size N; workspace workspace */
 int64_t argmax_f32_cuda_workspace(int64_t M, int64_t N);
 int argmax_f32_cuda(const float* x, int64_t* position, float* value, int64_t M, int64_t N, void* workspace,
                     int64_t workspace_bytes, void* stream);
@@ -28,8 +77,7 @@ int argmax_f32_openmp(const float* x, int64_t* position, float* value, int64_t M
 // x: f64[M, N]
 // position: i64[M]
 // value: f64[M]
-/* @function argmax_f64 args: in x f64 [M, N]; out position i64 [M]; out value f64 [M]; size M; size N;
- * workspace workspace */
+/* @function argmax_f64 args: in x f64 [M, N]; out position i64 [M]; out value f64 [M]; size M; size N; workspace workspace */
 int64_t argmax_f64_cuda_workspace(int64_t M, int64_t N);
 int argmax_f64_cuda(const double* x, int64_t* position, double* value, int64_t M, int64_t N, void* workspace,
                     int64_t workspace_bytes, void* stream);
@@ -38,16 +86,96 @@ int argmax_f64_openmp(const double* x, int64_t* position, double* value, int64_t
 // x: bf16[M, N]
 // position: i64[M]
 // value: bf16[M]
-/* @function argmax_bf16 args: in x bf16 [M, N]; out position i64 [M]; out value bf16 [M]; size M; size N;
- * workspace workspace */
+/* @function argmax_bf16 args: in x bf16 [M, N]; out position i64 [M]; out value bf16 [M]; size M; size N; workspace workspace */
 int64_t argmax_bf16_cuda_workspace(int64_t M, int64_t N);
 int argmax_bf16_cuda(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N,
                      void* workspace, int64_t workspace_bytes, void* stream);
 int argmax_bf16_openmp(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N);
 
-// What a status means.
-const char* argmax_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* argmax_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
+    case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "x must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap x";
+    case KGEN_TOO_LARGE | 2 << 8: return "position has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "position must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "position must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap position";
+    case KGEN_TOO_LARGE | 3 << 8: return "value has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "value must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "value must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap value";
+    case KGEN_NEGATIVE_SIZE | 4 << 8: return "M must not be negative";
+    case KGEN_NEGATIVE_SIZE | 5 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 2 << 8 | 1 << 18: return "position must not overlap x";
+    case KGEN_OVERLAP | 3 << 8 | 1 << 18: return "value must not overlap x";
+    case KGEN_OVERLAP | 2 << 8 | 3 << 18: return "position must not overlap value";
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+struct argmax_f32_arguments {
+  const float* x = nullptr;
+  int64_t* position = nullptr;
+  float* value = nullptr;
+  int64_t M = 0;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int argmax_f32_cuda(const argmax_f32_arguments& arguments, void* stream) {
+  return argmax_f32_cuda(arguments.x, arguments.position, arguments.value, arguments.M, arguments.N,
+                         arguments.workspace, arguments.workspace_bytes, stream);
+}
+inline int argmax_f32_openmp(const argmax_f32_arguments& arguments) {
+  return argmax_f32_openmp(arguments.x, arguments.position, arguments.value, arguments.M, arguments.N);
+}
+struct argmax_f64_arguments {
+  const double* x = nullptr;
+  int64_t* position = nullptr;
+  double* value = nullptr;
+  int64_t M = 0;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int argmax_f64_cuda(const argmax_f64_arguments& arguments, void* stream) {
+  return argmax_f64_cuda(arguments.x, arguments.position, arguments.value, arguments.M, arguments.N,
+                         arguments.workspace, arguments.workspace_bytes, stream);
+}
+inline int argmax_f64_openmp(const argmax_f64_arguments& arguments) {
+  return argmax_f64_openmp(arguments.x, arguments.position, arguments.value, arguments.M, arguments.N);
+}
+struct argmax_bf16_arguments {
+  const uint16_t* x = nullptr;
+  int64_t* position = nullptr;
+  uint16_t* value = nullptr;
+  int64_t M = 0;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+};
+inline int argmax_bf16_cuda(const argmax_bf16_arguments& arguments, void* stream) {
+  return argmax_bf16_cuda(arguments.x, arguments.position, arguments.value, arguments.M, arguments.N,
+                          arguments.workspace, arguments.workspace_bytes, stream);
+}
+inline int argmax_bf16_openmp(const argmax_bf16_arguments& arguments) {
+  return argmax_bf16_openmp(arguments.x, arguments.position, arguments.value, arguments.M, arguments.N);
+}
+
 #endif

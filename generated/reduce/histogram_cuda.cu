@@ -8,129 +8,17 @@
 
 #include "histogram.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-template <class V>
-__device__ inline void atomic_add(int32_t* place, V value) {
-  atomicAdd(place, int32_t(value));
-}
-template <class V>
-__device__ inline void atomic_add(uint32_t* place, V value) {
-  atomicAdd(place, uint32_t(value));
-}
-template <class V>
-__device__ inline void atomic_add(int64_t* place, V value) {
-  atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
-}
-template <class V>
-__device__ inline void atomic_add(uint64_t* place, V value) {
-  atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
-}
-template <class V>
-__device__ inline void atomic_add(float* place, V value) {
-  atomicAdd(place, float(value));
-}
-template <class V>
-__device__ inline void atomic_add(double* place, V value) {
-  atomicAdd(place, double(value));
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
+using namespace kgen_cuda;
 
 template <int kElements, class Index>
 __global__ void __launch_bounds__(256) histogram_part1_kernel(int32_t* counts) {
@@ -175,36 +63,11 @@ cudaError_t histogram(const uint8_t* x, int32_t* counts, int64_t N, cudaStream_t
 }  // namespace
 
 extern "C" int histogram_cuda(const uint8_t* x, int32_t* counts, int64_t N, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (overflows({1, N})) return 2;
-  if (x == nullptr && N > 0) return 3;
-  if (counts == nullptr && 256 > 0) return 4;
-  if (overlap(x, N, counts, 1024)) return 5;
+  if (const int status = check_sizes({{3, N}})) return status;
+  const Array arrays[] = {{1, x, {N}}, {2, counts, {256}}};
+  if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(N, 256) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error =
-      small ? histogram<int32_t>(x, counts, N, queue) : histogram<int64_t>(x, counts, N, queue);
-  return error == cudaSuccess ? 0 : 7;
-}
-
-extern "C" __attribute__((weak)) const char* histogram_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "N must not be negative";
-    case 2:
-      return "x has more bytes than can be counted";
-    case 3:
-      return "x must not be null";
-    case 4:
-      return "counts must not be null";
-    case 5:
-      return "counts must not overlap x";
-    case 6:
-      return "there is not enough memory for the workspace";
-    case 7:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return cuda_status(small ? histogram<int32_t>(x, counts, N, queue)
+                           : histogram<int64_t>(x, counts, N, queue));
 }

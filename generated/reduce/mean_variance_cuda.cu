@@ -7,361 +7,17 @@
 
 #include "mean_variance.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline float from_f16(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
-// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
-// Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
-// leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
-// or too long for a block to keep.
-struct RowShape {
-  enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
-  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
-  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
-  unsigned threads = 8, together = 1, chunks = 1;
-
-  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
-           unsigned most_chunks)
-      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
-    const int64_t length = turns * elements, all_bytes = turns * bytes;
-    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
-      threads *= 2;
-    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
-      together *= 2;
-    while (chunks < most_chunks &&
-           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
-            (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
-      chunks *= 2;
-    split(chunks);
-  }
-  void split(unsigned blocks_of_row) {
-    chunks = blocks_of_row;
-    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
-    kept_bytes = chunk * bytes;
-    blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
-    parts = chunks > 1 ? rows * chunks : 0;
-    tickets = chunks > 1 ? rows : 0;
-    slot_bytes = chunks > 1 ? teams * (2 * chunks + 1) * 16 : 0;
-  }
-};
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
-
-// The next tile of `count` elements.
-template <class T>
-__device__ inline T* take(char*& tile, int64_t count) {
-  T* const out = reinterpret_cast<T*>(tile);
-  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
-  return out;
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
-// Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block
-// that has one row. Each of them gets the result.
-template <class T, class Combine>
-__device__ inline T row_fold(T value, Combine combine) {
-  const unsigned width = blockDim.x;
-  if (width > 32) return block_fold(value, combine);
-  const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
-  for (unsigned distance = width / 2; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, threadIdx.x + distance, mask, width));
-  return from_lane(value, 0, mask, width);
-}
-
-// The threads that share a row: those of one threadIdx.y, or those of `chunks` blocks, which take
-// neighbouring parts of it. The blocks are a cluster, or meet in `slots`, which is global memory.
-struct RowTeam {
-  enum : unsigned { kSlotBytes = 16, kFoldBytes = 32 * kSlotBytes, kBytes = kFoldBytes + 2 * 8 * kSlotBytes };
-  unsigned chunks,
-      kept_bytes;      // blocks a row; what a row's part takes in shared memory, 0 where it does not fit
-  char* slots;         // of a team: two for each block, then the number of blocks that have come
-  unsigned folds = 0;  // that blocks have had together
-
-  __device__ inline int64_t first_row() const {
-    return int64_t(blockIdx.x / chunks) * blockDim.y + threadIdx.y;
-  }
-  __device__ inline int64_t rows_at_once() const { return int64_t(gridDim.x / chunks) * blockDim.y; }
-
-  __device__ inline void begin() {
-    if (slots != nullptr)
-      slots += int64_t(blockIdx.x / chunks) * (2 * chunks + 1) * kSlotBytes;
-    else if (chunks > 1)
-      meet();  // before one block writes into the other's shared memory
-  }
-  // Folds one value a thread over the row, in an order that hangs on the shape alone; each thread gets the
-  // result.
-  template <class T, class Combine>
-  __device__ inline T fold(T value, Combine combine) {
-    value = row_fold(value, combine);
-    if (chunks == 1) return value;
-    const unsigned lane = threadIdx.x % 32, width = chunks < 32 ? chunks : 32;
-    const unsigned turn = folds++ % 2 * chunks, part = blockIdx.x % chunks;
-    if (slots != nullptr) {
-      if (threadIdx.x == 0) *slot<T>(slots, turn + part) = value;
-    } else if (threadIdx.x < chunks) {
-      *slot<T>(shared_slots(threadIdx.x), turn + part) = value;
-    }
-    meet();
-    char* const found = slots != nullptr ? slots : shared_slots(part);
-    value = *slot<T>(found, turn + lane % width);
-    for (unsigned i = lane % width + 32; i < chunks; i += 32)
-      value = combine(value, *slot<T>(found, turn + i));
-    for (unsigned distance = width / 2; distance > 0; distance /= 2)
-      value = combine(value, from_lane(value, lane + distance, 0xffffffffu, width));
-    return from_lane(value, 0, 0xffffffffu, width);
-  }
-
- private:
-  template <class T>
-  __device__ inline static T* slot(char* all, unsigned i) {
-    return reinterpret_cast<T*>(all + i * kSlotBytes);
-  }
-  // The slots of a block of the cluster. A fold has the one half of them while slow blocks read the other.
-  __device__ inline static char* shared_slots(unsigned block) {
-    char* const own = reinterpret_cast<char*>(shared_memory()) + kFoldBytes;
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    return static_cast<char*>(__cluster_map_shared_rank(own, block));
-#else
-    return own;
-#endif
-  }
-  // Waits for all blocks of the team; what each has written before is then seen by all.
-  __device__ inline void meet() {
-    if (slots == nullptr) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-      __cluster_barrier_arrive();
-      __cluster_barrier_wait();
-#endif
-      return;
-    }
-    if (threadIdx.x == 0) {
-      uint32_t* const come = slot<uint32_t>(slots, 2 * chunks);
-      __threadfence();
-      atomicAdd(come, 1u);
-      while (int32_t(*static_cast<volatile uint32_t*>(come) - folds * chunks) < 0) __nanosleep(32);
-      __threadfence();
-    }
-    __syncthreads();
-  }
-};
-
-// Where the threads keep what they have loaded of their row: each touches its own elements only.
-__device__ inline char* row_tile(const RowTeam& team) {
-  return reinterpret_cast<char*>(shared_memory()) + RowTeam::kBytes + threadIdx.y * team.kept_bytes;
-}
-
-inline int device_value(cudaDeviceAttr attribute) {
-  int device = 0, value = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
-    return 0;
-  return value;
-}
-// Can the device run clusters of such blocks, and was the kernel compiled for that?
-template <class... Parameters>
-inline bool runs_clusters(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
-  cudaFuncAttributes attributes = {};
-  int clusters = 0;
-  if (device_value(cudaDevAttrComputeCapabilityMajor) < 9) return false;
-  if (cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.ptxVersion >= 90 &&
-      cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess && clusters > 0)
-    return true;
-  cudaGetLastError();
-  return false;
-}
-// How many such blocks run at once.
-template <class... Parameters>
-inline int64_t blocks_at_once(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
-  int blocks = 0;
-  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(config.blockDim.x),
-                                                    config.dynamicSmemBytes) != cudaSuccess)
-    return 0;
-  return int64_t{blocks} * device_value(cudaDevAttrMultiProcessorCount);
-}
-template <class... Parameters, class... Arguments>
-inline cudaError_t start(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...),
-                         Arguments... arguments) {
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-// Starts a kernel whose last parameters are the chunk and the team of a row. Blocks that share a row are a
-// cluster, or meet in `slots`; then all of them must run at once, and each takes several rows in turn.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, char* slots,
-                               cudaStream_t stream, Arguments... arguments) {
-  if (shape.rows <= 0) return cudaSuccess;
-  cudaLaunchAttribute how = {};
-  cudaLaunchConfig_t config = {};
-  config.blockDim = dim3(shape.threads, shape.together);
-  config.stream = stream;
-  config.attrs = &how;
-  int64_t kept = shape.kept_bytes, shared = RowTeam::kBytes + kept * shape.together;
-  if (shared > 48 << 10 && shared > device_value(cudaDevAttrMaxSharedMemoryPerBlockOptin))
-    kept = 0, shared = RowTeam::kBytes;
-  if (shared > 48 << 10)
-    if (const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                       static_cast<int>(shared));
-        error != cudaSuccess)
-      return error;
-  config.dynamicSmemBytes = static_cast<size_t>(shared);
-  int64_t blocks = shape.chunks > 1 ? shape.teams * shape.chunks : shape.blocks;
-  if (shape.chunks > 1) {
-    how.id = cudaLaunchAttributeClusterDimension;
-    how.val.clusterDim.x = shape.chunks;
-    how.val.clusterDim.y = how.val.clusterDim.z = 1;
-    config.numAttrs = 1;
-    config.gridDim = dim3(static_cast<unsigned>(blocks));
-  }
-  if (shape.chunks == 1 || (shape.chunks <= 8 && runs_clusters(kernel, config))) {
-    slots = nullptr;
-  } else {
-    how = {};
-    how.id = cudaLaunchAttributeCooperative;
-    how.val.cooperative = 1;
-    if (blocks_at_once(kernel, config) < shape.chunks) kept = 0, config.dynamicSmemBytes = RowTeam::kBytes;
-    const int64_t room = blocks_at_once(kernel, config);
-    while (shape.chunks > 1 && room < shape.chunks) shape.split(shape.chunks / 2);  // a very small device
-    blocks = smaller(shape.teams, room / shape.chunks) * shape.chunks;
-    if (const cudaError_t error = cudaMemsetAsync(slots, 0, static_cast<size_t>(shape.slot_bytes), stream);
-        error != cudaSuccess)
-      return error;
-  }
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  return start(config, kernel, arguments..., shape.chunk,
-               RowTeam{shape.chunks, static_cast<unsigned>(kept), slots});
-}
+using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct MeanVarianceF32F32Workspace {
@@ -671,165 +327,75 @@ cudaError_t mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class Space, class XElement, class RowMeanElement, class Run, class RunWide>
+int launch_mean_variance(const XElement* x, RowMeanElement* row_mean, RowMeanElement* row_variance, int64_t M,
+                         int64_t N, void* workspace, int64_t workspace_bytes, void* stream, Run run,
+                         RunWide run_wide) {
+  if (const int status = check_sizes({{4, M}, {5, N}})) return status;
+  const Array arrays[] = {{1, x, {M, N}}, {2, row_mean, {M}}, {3, row_variance, {M}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (M == 0) return 0;
+  const bool small = larger(M * N, M) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const Space space(M, N);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(small ? run(x, row_mean, row_variance, M, N, memory.data, queue)
+                           : run_wide(x, row_mean, row_variance, M, N, memory.data, queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space>
+int64_t workspace_of_mean_variance(int64_t M, int64_t N) {
+  if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
+  if (M == 0) return 0;
+  return Space(M, N).bytes;
+}
+
 }  // namespace
 
 extern "C" int64_t mean_variance_f32_f32_cuda_workspace(int64_t M, int64_t N) {
-  return MeanVarianceF32F32Workspace(M, N).bytes;
+  return workspace_of_mean_variance<MeanVarianceF32F32Workspace>(M, N);
 }
 
 extern "C" int mean_variance_f32_f32_cuda(const float* x, float* row_mean, float* row_variance, int64_t M,
                                           int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (overflows({4, M})) return 4;
-  if (x == nullptr && M * N > 0) return 5;
-  if (row_mean == nullptr && M > 0) return 6;
-  if (row_variance == nullptr && M > 0) return 7;
-  if (overlap(x, M * N * 4, row_mean, M * 4)) return 8;
-  if (overlap(row_variance, M * 4, row_mean, M * 4)) return 9;
-  if (overlap(x, M * N * 4, row_variance, M * 4)) return 10;
-  const bool small = larger(M * N, M) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MeanVarianceF32F32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 11;
-  const cudaError_t error = small ? mean_variance_f32_f32<int32_t>(x, row_mean, row_variance, M, N,
-                                                                   static_cast<char*>(memory), queue)
-                                  : mean_variance_f32_f32<int64_t>(x, row_mean, row_variance, M, N,
-                                                                   static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return launch_mean_variance<MeanVarianceF32F32Workspace>(
+      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream, mean_variance_f32_f32<int32_t>,
+      mean_variance_f32_f32<int64_t>);
 }
 
 extern "C" int64_t mean_variance_f64_f64_cuda_workspace(int64_t M, int64_t N) {
-  return MeanVarianceF64F64Workspace(M, N).bytes;
+  return workspace_of_mean_variance<MeanVarianceF64F64Workspace>(M, N);
 }
 
 extern "C" int mean_variance_f64_f64_cuda(const double* x, double* row_mean, double* row_variance, int64_t M,
                                           int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (overflows({8, M})) return 4;
-  if (x == nullptr && M * N > 0) return 5;
-  if (row_mean == nullptr && M > 0) return 6;
-  if (row_variance == nullptr && M > 0) return 7;
-  if (overlap(x, M * N * 8, row_mean, M * 8)) return 8;
-  if (overlap(row_variance, M * 8, row_mean, M * 8)) return 9;
-  if (overlap(x, M * N * 8, row_variance, M * 8)) return 10;
-  const bool small = larger(M * N, M) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MeanVarianceF64F64Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 11;
-  const cudaError_t error = small ? mean_variance_f64_f64<int32_t>(x, row_mean, row_variance, M, N,
-                                                                   static_cast<char*>(memory), queue)
-                                  : mean_variance_f64_f64<int64_t>(x, row_mean, row_variance, M, N,
-                                                                   static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return launch_mean_variance<MeanVarianceF64F64Workspace>(
+      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream, mean_variance_f64_f64<int32_t>,
+      mean_variance_f64_f64<int64_t>);
 }
 
 extern "C" int64_t mean_variance_bf16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return MeanVarianceBf16F32Workspace(M, N).bytes;
+  return workspace_of_mean_variance<MeanVarianceBf16F32Workspace>(M, N);
 }
 
 extern "C" int mean_variance_bf16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
                                            int64_t N, void* workspace, int64_t workspace_bytes,
                                            void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, M, N})) return 3;
-  if (overflows({4, M})) return 4;
-  if (x == nullptr && M * N > 0) return 5;
-  if (row_mean == nullptr && M > 0) return 6;
-  if (row_variance == nullptr && M > 0) return 7;
-  if (overlap(x, M * N * 2, row_mean, M * 4)) return 8;
-  if (overlap(row_variance, M * 4, row_mean, M * 4)) return 9;
-  if (overlap(x, M * N * 2, row_variance, M * 4)) return 10;
-  const bool small = larger(M * N, M) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MeanVarianceBf16F32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 11;
-  const cudaError_t error = small ? mean_variance_bf16_f32<int32_t>(x, row_mean, row_variance, M, N,
-                                                                    static_cast<char*>(memory), queue)
-                                  : mean_variance_bf16_f32<int64_t>(x, row_mean, row_variance, M, N,
-                                                                    static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 12;
+  return launch_mean_variance<MeanVarianceBf16F32Workspace>(
+      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream, mean_variance_bf16_f32<int32_t>,
+      mean_variance_bf16_f32<int64_t>);
 }
 
 extern "C" int64_t mean_variance_f16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return MeanVarianceF16F32Workspace(M, N).bytes;
+  return workspace_of_mean_variance<MeanVarianceF16F32Workspace>(M, N);
 }
 
 extern "C" int mean_variance_f16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
                                           int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({2, M, N})) return 3;
-  if (overflows({4, M})) return 4;
-  if (x == nullptr && M * N > 0) return 5;
-  if (row_mean == nullptr && M > 0) return 6;
-  if (row_variance == nullptr && M > 0) return 7;
-  if (overlap(x, M * N * 2, row_mean, M * 4)) return 8;
-  if (overlap(row_variance, M * 4, row_mean, M * 4)) return 9;
-  if (overlap(x, M * N * 2, row_variance, M * 4)) return 10;
-  const bool small = larger(M * N, M) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MeanVarianceF16F32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 11;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 11;
-  const cudaError_t error = small ? mean_variance_f16_f32<int32_t>(x, row_mean, row_variance, M, N,
-                                                                   static_cast<char*>(memory), queue)
-                                  : mean_variance_f16_f32<int64_t>(x, row_mean, row_variance, M, N,
-                                                                   static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 12;
-}
-
-extern "C" __attribute__((weak)) const char* mean_variance_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "M must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "x has more bytes than can be counted";
-    case 4:
-      return "row_mean has more bytes than can be counted";
-    case 5:
-      return "x must not be null";
-    case 6:
-      return "row_mean must not be null";
-    case 7:
-      return "row_variance must not be null";
-    case 8:
-      return "row_mean must not overlap x";
-    case 9:
-      return "row_mean must not overlap row_variance";
-    case 10:
-      return "row_variance must not overlap x";
-    case 11:
-      return "there is not enough memory for the workspace";
-    case 12:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_mean_variance<MeanVarianceF16F32Workspace>(
+      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream, mean_variance_f16_f32<int32_t>,
+      mean_variance_f16_f32<int64_t>);
 }

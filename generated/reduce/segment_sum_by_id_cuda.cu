@@ -7,92 +7,17 @@
 
 #include "segment_sum_by_id.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-// Is the coordinate within 0 .. extent-1?
-__host__ __device__ inline bool inside(int64_t coordinate, int64_t extent) {
-  return coordinate >= 0 && coordinate < extent;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-template <class V>
-__device__ inline void atomic_add(int32_t* place, V value) {
-  atomicAdd(place, int32_t(value));
-}
-template <class V>
-__device__ inline void atomic_add(uint32_t* place, V value) {
-  atomicAdd(place, uint32_t(value));
-}
-template <class V>
-__device__ inline void atomic_add(int64_t* place, V value) {
-  atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
-}
-template <class V>
-__device__ inline void atomic_add(uint64_t* place, V value) {
-  atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
-}
-template <class V>
-__device__ inline void atomic_add(float* place, V value) {
-  atomicAdd(place, float(value));
-}
-template <class V>
-__device__ inline void atomic_add(double* place, V value) {
-  atomicAdd(place, double(value));
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
+using namespace kgen_cuda;
 
 template <class Index>
 __global__ void __launch_bounds__(512)
@@ -124,52 +49,12 @@ cudaError_t segment_sum_by_id(const float* x, const int32_t* id, float* y, int64
 
 extern "C" int segment_sum_by_id_cuda(const float* x, const int32_t* id, float* y, int64_t N, int64_t D,
                                       int64_t B, void* stream) {
-  if (!(N >= 0)) return 1;
-  if (!(D >= 0)) return 2;
-  if (!(B >= 0)) return 3;
-  if (overflows({4, N, D})) return 4;
-  if (overflows({4, N})) return 5;
-  if (overflows({4, B, D})) return 6;
-  if (x == nullptr && N * D > 0) return 7;
-  if (id == nullptr && N > 0) return 8;
-  if (y == nullptr && B * D > 0) return 9;
-  if (overlap(x, N * D * 4, y, B * D * 4)) return 10;
-  if (overlap(id, N * 4, y, B * D * 4)) return 11;
+  if (const int status = check_sizes({{4, N}, {5, D}, {6, B}})) return status;
+  const Array arrays[] = {{1, x, {N, D}}, {2, id, {N}}, {3, y, {B, D}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (B == 0 || D == 0) return 0;
   const bool small = larger(larger(N * D, N), B * D) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? segment_sum_by_id<int32_t>(x, id, y, N, D, B, queue)
-                                  : segment_sum_by_id<int64_t>(x, id, y, N, D, B, queue);
-  return error == cudaSuccess ? 0 : 12;
-}
-
-extern "C" __attribute__((weak)) const char* segment_sum_by_id_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "N must not be negative";
-    case 2:
-      return "D must not be negative";
-    case 3:
-      return "B must not be negative";
-    case 4:
-      return "x has more bytes than can be counted";
-    case 5:
-      return "id has more bytes than can be counted";
-    case 6:
-      return "y has more bytes than can be counted";
-    case 7:
-      return "x must not be null";
-    case 8:
-      return "id must not be null";
-    case 9:
-      return "y must not be null";
-    case 10:
-      return "y must not overlap x";
-    case 11:
-      return "y must not overlap id";
-    case 12:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return cuda_status(small ? segment_sum_by_id<int32_t>(x, id, y, N, D, B, queue)
+                           : segment_sum_by_id<int64_t>(x, id, y, N, D, B, queue));
 }

@@ -7,137 +7,17 @@
 
 #include "segment_sum.h"
 
-#include <cmath>
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// Where a packed row starts, kept within the array: nothing checks tables in device memory.
-template <class T>
-__device__ inline T row_at(const T* starts, int64_t row, int64_t total) {
-  const T start = starts[row];
-  return start < 0 ? T(0) : start > total ? T(total) : start;
-}
-
-__host__ __device__ inline float from_bf16(uint16_t bits) {
-  return __bfloat162float(__ushort_as_bfloat16(bits));
-}
-
-__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// How folds of columns are shared out: a block takes `wide` columns, with `deep` threads for each; where
-// columns are few, `chunks` blocks share the rows.
-struct ColumnShape {
-  unsigned wide = 32, deep = 1, chunks = 1;
-  int64_t chunk, blocks, parts, tickets;
-  ColumnShape(int64_t rows, int64_t columns, unsigned most_chunks) {
-    while (deep < 16 && deep * 4 < rows && columns < 262144 / deep) deep *= 2;
-    if (deep < 8) wide = 256 / deep;
-    while (chunks < most_chunks && chunks * deep * 16 < rows && columns < 262144 / (chunks * deep))
-      chunks *= 2;
-    const int64_t tiles = ceil_div(columns, wide);
-    chunk = ceil_div(rows, chunks);
-    blocks = tiles * chunks;
-    parts = chunks > 1 ? columns * chunks : 0;
-    tickets = chunks > 1 ? tiles : 0;
-  }
-  size_t fold_bytes() const { return deep > 1 ? size_t{16} * wide * deep : 0; }
-};
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
-// Folds the values of the block's threads of one column, in a fixed order; each of them gets the result.
-template <class T, class Combine>
-__device__ inline T column_fold(T value, Combine combine) {
-  if (blockDim.y == 1) return value;
-  T* const slots = reinterpret_cast<T*>(shared_memory()) + threadIdx.x;
-  __syncthreads();  // what the fold before has left there is read
-  slots[threadIdx.y * blockDim.x] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned y = 1; y < blockDim.y; ++y) value = combine(value, slots[y * blockDim.x]);
-  return value;
-}
+using namespace kgen_cuda;
 
 template <class Index>
 __global__ void __launch_bounds__(512)
@@ -247,98 +127,36 @@ cudaError_t segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* 
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class T, class Run, class RunWide>
+int launch_segment_sum(const int64_t* start, const T* x, T* y, int64_t B, int64_t N, int64_t D,
+                       int32_t* table_status, void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{4, B}, {5, N}, {6, D}})) return status;
+  if (double(B) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
+  const Array arrays[] = {{1, start, {B + 1}}, {2, x, {N, D}}, {3, y, {B, D}}};
+  if (const int status = check_arrays(arrays)) return status;
+  const bool small = larger(N * D, B * D) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(small ? run(start, x, y, B, N, D, table_status, queue)
+                           : run_wide(start, x, y, B, N, D, table_status, queue));
+}
+
 }  // namespace
 
 extern "C" int segment_sum_f32_cuda(const int64_t* start, const float* x, float* y, int64_t B, int64_t N,
                                     int64_t D, int32_t* table_status, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (!(D >= 0)) return 3;
-  if (overflows({4, N, D})) return 4;
-  if (overflows({4, B, D})) return 5;
-  if (B > INT64_MAX / 8) return 6;
-  if (overflows({8, B + 1})) return 6;
-  if (start == nullptr && (B + 1) > 0) return 7;
-  if (x == nullptr && N * D > 0) return 8;
-  if (y == nullptr && B * D > 0) return 9;
-  if (overlap(x, N * D * 4, y, B * D * 4)) return 11;
-  const bool small = larger(N * D, B * D) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? segment_sum_f32<int32_t>(start, x, y, B, N, D, table_status, queue)
-                                  : segment_sum_f32<int64_t>(start, x, y, B, N, D, table_status, queue);
-  return error == cudaSuccess ? 0 : 13;
+  return launch_segment_sum(start, x, y, B, N, D, table_status, stream, segment_sum_f32<int32_t>,
+                            segment_sum_f32<int64_t>);
 }
 
 extern "C" int segment_sum_f64_cuda(const int64_t* start, const double* x, double* y, int64_t B, int64_t N,
                                     int64_t D, int32_t* table_status, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (!(D >= 0)) return 3;
-  if (overflows({8, N, D})) return 4;
-  if (overflows({8, B, D})) return 5;
-  if (B > INT64_MAX / 8) return 6;
-  if (overflows({8, B + 1})) return 6;
-  if (start == nullptr && (B + 1) > 0) return 7;
-  if (x == nullptr && N * D > 0) return 8;
-  if (y == nullptr && B * D > 0) return 9;
-  if (overlap(x, N * D * 8, y, B * D * 8)) return 11;
-  const bool small = larger(N * D, B * D) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? segment_sum_f64<int32_t>(start, x, y, B, N, D, table_status, queue)
-                                  : segment_sum_f64<int64_t>(start, x, y, B, N, D, table_status, queue);
-  return error == cudaSuccess ? 0 : 13;
+  return launch_segment_sum(start, x, y, B, N, D, table_status, stream, segment_sum_f64<int32_t>,
+                            segment_sum_f64<int64_t>);
 }
 
 extern "C" int segment_sum_bf16_cuda(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B,
                                      int64_t N, int64_t D, int32_t* table_status, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (!(D >= 0)) return 3;
-  if (overflows({2, N, D})) return 4;
-  if (overflows({2, B, D})) return 5;
-  if (B > INT64_MAX / 8) return 6;
-  if (overflows({8, B + 1})) return 6;
-  if (start == nullptr && (B + 1) > 0) return 7;
-  if (x == nullptr && N * D > 0) return 8;
-  if (y == nullptr && B * D > 0) return 9;
-  if (overlap(x, N * D * 2, y, B * D * 2)) return 11;
-  const bool small = larger(N * D, B * D) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? segment_sum_bf16<int32_t>(start, x, y, B, N, D, table_status, queue)
-                                  : segment_sum_bf16<int64_t>(start, x, y, B, N, D, table_status, queue);
-  return error == cudaSuccess ? 0 : 13;
-}
-
-extern "C" __attribute__((weak)) const char* segment_sum_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "D must not be negative";
-    case 4:
-      return "x has more bytes than can be counted";
-    case 5:
-      return "y has more bytes than can be counted";
-    case 6:
-      return "start has more bytes than can be counted";
-    case 7:
-      return "start must not be null";
-    case 8:
-      return "x must not be null";
-    case 9:
-      return "y must not be null";
-    case 10:
-      return "start must start at 0, never fall, and end at N";
-    case 11:
-      return "y must not overlap x";
-    case 12:
-      return "there is not enough memory for the workspace";
-    case 13:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_segment_sum(start, x, y, B, N, D, table_status, stream, segment_sum_bf16<int32_t>,
+                            segment_sum_bf16<int64_t>);
 }

@@ -10,161 +10,17 @@
 
 #include "cumsum_columns.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
-__host__ __device__ inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
-  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
-}
-
-__host__ __device__ inline int64_t wrapping_add(int64_t a, int64_t b) {
-  return int64_t(uint64_t(a) + uint64_t(b));
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.
-inline dim3 scan_threads(int64_t length, int64_t rows) {
-  const unsigned threads = block_threads(length, rows);
-  return dim3(threads, threads == 32 ? 8 : 1);
-}
-
-// Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements
-// side by side each. Where a row has one warp, the block may have others for other rows. `carry` is the total
-// of what is before the tile, and then takes in the tile. The order is fixed; the total before an element has
-// the bits of the total up to its neighbour.
-template <bool kReverse, bool kExclusive, class T, int kElements, class Combine>
-__device__ inline void block_scan(T (&values)[kElements], T& carry, Combine combine) {
-  const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
-                 warps = blockDim.x / 32;
-  const auto before_me = [](unsigned distance) {
-    return kReverse ? threadIdx.x + distance : threadIdx.x + 32 - distance;
-  };
-  const auto at = [](int i) { return kReverse ? kElements - 1 - i : i; };
-#pragma unroll
-  for (int i = 1; i < kElements; ++i) values[at(i)] = combine(values[at(i - 1)], values[at(i)]);
-  T total = values[at(kElements - 1)];  // of the warp, up to this thread
-#pragma unroll
-  for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const T others = from_lane(total, before_me(distance));
-    if (lane >= distance) total = combine(others, total);
-  }
-  const T before = from_lane(total, before_me(1));
-  T start = carry;  // of what is before the warp
-  if (warps == 1) {
-    carry = combine(carry, from_lane(total, kReverse ? 0 : 31));
-  } else {
-    T* const slots = reinterpret_cast<T*>(shared_memory());
-    __syncthreads();  // what the scan before has left there is read
-    if (lane == 31) slots[thread / 32] = total;
-    __syncthreads();
-    for (unsigned warp = 0; warp < warps; ++warp) {
-      if (warp == thread / 32) start = carry;
-      carry = combine(carry, slots[warp]);
-    }
-  }
-#pragma unroll
-  for (int i = kElements - 1; i >= 0; --i) {
-    const int last = kExclusive ? i - 1 : i;  // that the element's total takes in
-    if (last < 0)
-      values[at(i)] = lane == 0 ? start : combine(start, before);
-    else if (last == kElements - 1)
-      values[at(i)] = combine(start, total);
-    else
-      values[at(i)] = combine(start, lane == 0 ? values[at(last)] : combine(before, values[at(last)]));
-  }
-}
-// The same of one element a thread.
-template <bool kReverse, bool kExclusive, class T, class Combine>
-__device__ inline T block_scan(T value, T& carry, Combine combine) {
-  T values[1] = {value};
-  block_scan<kReverse, kExclusive>(values, carry, combine);
-  return values[0];
-}
+using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct CumsumColumnsF32Workspace {
@@ -463,109 +319,61 @@ cudaError_t cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class Space, class T, class Run, class RunWide>
+int launch_cumsum_columns(const T* x, T* y, int64_t M, int64_t N, void* workspace, int64_t workspace_bytes,
+                          void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{3, M}, {4, N}})) return status;
+  const Array arrays[] = {{1, x, {M, N}}, {2, y, {M, N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (M == 0 || N == 0) return 0;
+  const bool small = M * N < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const Space space(M, N);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(small ? run(x, y, M, N, memory.data, queue) : run_wide(x, y, M, N, memory.data, queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space>
+int64_t workspace_of_cumsum_columns(int64_t M, int64_t N) {
+  if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
+  if (M == 0 || N == 0) return 0;
+  return Space(M, N).bytes;
+}
+
 }  // namespace
 
 extern "C" int64_t cumsum_columns_f32_cuda_workspace(int64_t M, int64_t N) {
-  return CumsumColumnsF32Workspace(M, N).bytes;
+  return workspace_of_cumsum_columns<CumsumColumnsF32Workspace>(M, N);
 }
 
 extern "C" int cumsum_columns_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CumsumColumnsF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error = small
-                                ? cumsum_columns_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-                                : cumsum_columns_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_cumsum_columns<CumsumColumnsF32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                          cumsum_columns_f32<int32_t>,
+                                                          cumsum_columns_f32<int64_t>);
 }
 
 extern "C" int64_t cumsum_columns_f64_cuda_workspace(int64_t M, int64_t N) {
-  return CumsumColumnsF64Workspace(M, N).bytes;
+  return workspace_of_cumsum_columns<CumsumColumnsF64Workspace>(M, N);
 }
 
 extern "C" int cumsum_columns_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CumsumColumnsF64Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error = small
-                                ? cumsum_columns_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-                                : cumsum_columns_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_cumsum_columns<CumsumColumnsF64Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                          cumsum_columns_f64<int32_t>,
+                                                          cumsum_columns_f64<int64_t>);
 }
 
 extern "C" int64_t cumsum_columns_i32_cuda_workspace(int64_t M, int64_t N) {
-  return CumsumColumnsI32Workspace(M, N).bytes;
+  return workspace_of_cumsum_columns<CumsumColumnsI32Workspace>(M, N);
 }
 
 extern "C" int cumsum_columns_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CumsumColumnsI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error = small
-                                ? cumsum_columns_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-                                : cumsum_columns_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
-}
-
-extern "C" __attribute__((weak)) const char* cumsum_columns_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "M must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "x has more bytes than can be counted";
-    case 4:
-      return "x must not be null";
-    case 5:
-      return "y must not be null";
-    case 6:
-      return "y must not overlap x";
-    case 7:
-      return "there is not enough memory for the workspace";
-    case 8:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_cumsum_columns<CumsumColumnsI32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                          cumsum_columns_i32<int32_t>,
+                                                          cumsum_columns_i32<int64_t>);
 }

@@ -10,226 +10,17 @@
 
 #include "cumsum.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
-__host__ __device__ inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
-  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
-}
-
-__host__ __device__ inline int64_t wrapping_add(int64_t a, int64_t b) {
-  return int64_t(uint64_t(a) + uint64_t(b));
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
-// The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.
-inline dim3 scan_threads(int64_t length, int64_t rows) {
-  const unsigned threads = block_threads(length, rows);
-  return dim3(threads, threads == 32 ? 8 : 1);
-}
-
-// Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements
-// side by side each. Where a row has one warp, the block may have others for other rows. `carry` is the total
-// of what is before the tile, and then takes in the tile. The order is fixed; the total before an element has
-// the bits of the total up to its neighbour.
-template <bool kReverse, bool kExclusive, class T, int kElements, class Combine>
-__device__ inline void block_scan(T (&values)[kElements], T& carry, Combine combine) {
-  const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
-                 warps = blockDim.x / 32;
-  const auto before_me = [](unsigned distance) {
-    return kReverse ? threadIdx.x + distance : threadIdx.x + 32 - distance;
-  };
-  const auto at = [](int i) { return kReverse ? kElements - 1 - i : i; };
-#pragma unroll
-  for (int i = 1; i < kElements; ++i) values[at(i)] = combine(values[at(i - 1)], values[at(i)]);
-  T total = values[at(kElements - 1)];  // of the warp, up to this thread
-#pragma unroll
-  for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const T others = from_lane(total, before_me(distance));
-    if (lane >= distance) total = combine(others, total);
-  }
-  const T before = from_lane(total, before_me(1));
-  T start = carry;  // of what is before the warp
-  if (warps == 1) {
-    carry = combine(carry, from_lane(total, kReverse ? 0 : 31));
-  } else {
-    T* const slots = reinterpret_cast<T*>(shared_memory());
-    __syncthreads();  // what the scan before has left there is read
-    if (lane == 31) slots[thread / 32] = total;
-    __syncthreads();
-    for (unsigned warp = 0; warp < warps; ++warp) {
-      if (warp == thread / 32) start = carry;
-      carry = combine(carry, slots[warp]);
-    }
-  }
-#pragma unroll
-  for (int i = kElements - 1; i >= 0; --i) {
-    const int last = kExclusive ? i - 1 : i;  // that the element's total takes in
-    if (last < 0)
-      values[at(i)] = lane == 0 ? start : combine(start, before);
-    else if (last == kElements - 1)
-      values[at(i)] = combine(start, total);
-    else
-      values[at(i)] = combine(start, lane == 0 ? values[at(last)] : combine(before, values[at(last)]));
-  }
-}
-// The same of one element a thread.
-template <bool kReverse, bool kExclusive, class T, class Combine>
-__device__ inline T block_scan(T value, T& carry, Combine combine) {
-  T values[1] = {value};
-  block_scan<kReverse, kExclusive>(values, carry, combine);
-  return values[0];
-}
+using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct CumsumF32Workspace {
@@ -783,138 +574,60 @@ cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive,
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class Space, class T, class Run, class RunWide>
+int launch_cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64_t N, void* workspace,
+                  int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{5, M}, {6, N}})) return status;
+  const Array arrays[] = {
+      {1, x, {M, N}}, {2, inclusive, {M, N}}, {3, exclusive, {M, N}}, {4, reverse, {M, N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (M == 0 || N == 0) return 0;
+  const bool small = M * N < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const Space space(M, N);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(small ? run(x, inclusive, exclusive, reverse, M, N, memory.data, queue)
+                           : run_wide(x, inclusive, exclusive, reverse, M, N, memory.data, queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space>
+int64_t workspace_of_cumsum(int64_t M, int64_t N) {
+  if (const int status = check_sizes({{5, M}, {6, N}})) return -status;
+  if (M == 0 || N == 0) return 0;
+  return Space(M, N).bytes;
+}
+
 }  // namespace
 
-extern "C" int64_t cumsum_f32_cuda_workspace(int64_t M, int64_t N) { return CumsumF32Workspace(M, N).bytes; }
+extern "C" int64_t cumsum_f32_cuda_workspace(int64_t M, int64_t N) {
+  return workspace_of_cumsum<CumsumF32Workspace>(M, N);
+}
 
 extern "C" int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
                                int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (inclusive == nullptr && M * N > 0) return 5;
-  if (exclusive == nullptr && M * N > 0) return 6;
-  if (reverse == nullptr && M * N > 0) return 7;
-  if (overlap(x, M * N * 4, inclusive, M * N * 4)) return 8;
-  if (overlap(reverse, M * N * 4, inclusive, M * N * 4)) return 9;
-  if (overlap(x, M * N * 4, exclusive, M * N * 4)) return 10;
-  if (overlap(inclusive, M * N * 4, exclusive, M * N * 4)) return 11;
-  if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
-  if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CumsumF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error =
-      small ? cumsum_f32<int32_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue)
-            : cumsum_f32<int64_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  return launch_cumsum<CumsumF32Workspace>(x, inclusive, exclusive, reverse, M, N, workspace, workspace_bytes,
+                                           stream, cumsum_f32<int32_t>, cumsum_f32<int64_t>);
 }
 
-extern "C" int64_t cumsum_f64_cuda_workspace(int64_t M, int64_t N) { return CumsumF64Workspace(M, N).bytes; }
+extern "C" int64_t cumsum_f64_cuda_workspace(int64_t M, int64_t N) {
+  return workspace_of_cumsum<CumsumF64Workspace>(M, N);
+}
 
 extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclusive, double* reverse,
                                int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (inclusive == nullptr && M * N > 0) return 5;
-  if (exclusive == nullptr && M * N > 0) return 6;
-  if (reverse == nullptr && M * N > 0) return 7;
-  if (overlap(x, M * N * 8, inclusive, M * N * 8)) return 8;
-  if (overlap(reverse, M * N * 8, inclusive, M * N * 8)) return 9;
-  if (overlap(x, M * N * 8, exclusive, M * N * 8)) return 10;
-  if (overlap(inclusive, M * N * 8, exclusive, M * N * 8)) return 11;
-  if (overlap(reverse, M * N * 8, exclusive, M * N * 8)) return 12;
-  if (overlap(x, M * N * 8, reverse, M * N * 8)) return 13;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CumsumF64Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error =
-      small ? cumsum_f64<int32_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue)
-            : cumsum_f64<int64_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
+  return launch_cumsum<CumsumF64Workspace>(x, inclusive, exclusive, reverse, M, N, workspace, workspace_bytes,
+                                           stream, cumsum_f64<int32_t>, cumsum_f64<int64_t>);
 }
 
-extern "C" int64_t cumsum_i32_cuda_workspace(int64_t M, int64_t N) { return CumsumI32Workspace(M, N).bytes; }
+extern "C" int64_t cumsum_i32_cuda_workspace(int64_t M, int64_t N) {
+  return workspace_of_cumsum<CumsumI32Workspace>(M, N);
+}
 
 extern "C" int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
                                int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (inclusive == nullptr && M * N > 0) return 5;
-  if (exclusive == nullptr && M * N > 0) return 6;
-  if (reverse == nullptr && M * N > 0) return 7;
-  if (overlap(x, M * N * 4, inclusive, M * N * 4)) return 8;
-  if (overlap(reverse, M * N * 4, inclusive, M * N * 4)) return 9;
-  if (overlap(x, M * N * 4, exclusive, M * N * 4)) return 10;
-  if (overlap(inclusive, M * N * 4, exclusive, M * N * 4)) return 11;
-  if (overlap(reverse, M * N * 4, exclusive, M * N * 4)) return 12;
-  if (overlap(x, M * N * 4, reverse, M * N * 4)) return 13;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const CumsumI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 14;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 14;
-  const cudaError_t error =
-      small ? cumsum_i32<int32_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue)
-            : cumsum_i32<int64_t>(x, inclusive, exclusive, reverse, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 15;
-}
-
-extern "C" __attribute__((weak)) const char* cumsum_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "M must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "x has more bytes than can be counted";
-    case 4:
-      return "x must not be null";
-    case 5:
-      return "inclusive must not be null";
-    case 6:
-      return "exclusive must not be null";
-    case 7:
-      return "reverse must not be null";
-    case 8:
-      return "inclusive must not overlap x";
-    case 9:
-      return "inclusive must not overlap reverse";
-    case 10:
-      return "exclusive must not overlap x";
-    case 11:
-      return "exclusive must not overlap inclusive";
-    case 12:
-      return "exclusive must not overlap reverse";
-    case 13:
-      return "reverse must not overlap x";
-    case 14:
-      return "there is not enough memory for the workspace";
-    case 15:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_cumsum<CumsumI32Workspace>(x, inclusive, exclusive, reverse, M, N, workspace, workspace_bytes,
+                                           stream, cumsum_i32<int32_t>, cumsum_i32<int64_t>);
 }

@@ -12,128 +12,16 @@
 
 #include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
-__host__ __device__ inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
-  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
-}
-
-template <class T>
-__host__ __device__ inline T absolute(T v) {
-  return v < T(0) ? T(T(0) - v) : (v == T(0) ? T(0) : v);
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
-// The value of the block's first thread, for all of them.
-template <class T>
-__device__ inline T broadcast(T value) {
-  T* const slot = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();
-  if (threadIdx.x == 0) *slot = value;
-  __syncthreads();
-  return *slot;
-}
+using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceF32Workspace {
@@ -371,94 +259,51 @@ cudaError_t linear_recurrence_f64(const double* a, const double* x, double* h, i
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class Space, class T, class Run, class RunWide>
+int launch_linear_recurrence(const T* a, const T* x, T* h, int64_t B, int64_t S, int64_t C, void* workspace,
+                             int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{4, B}, {5, S}, {6, C}})) return status;
+  const Array arrays[] = {{1, a, {B, S, C}}, {2, x, {B, S, C}}, {3, h, {B, S, C}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (B == 0 || S == 0 || C == 0) return 0;
+  const bool small = B * S * C < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const Space space(B, S, C);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(small ? run(a, x, h, B, S, C, memory.data, queue)
+                           : run_wide(a, x, h, B, S, C, memory.data, queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space>
+int64_t workspace_of_linear_recurrence(int64_t B, int64_t S, int64_t C) {
+  if (const int status = check_sizes({{4, B}, {5, S}, {6, C}})) return -status;
+  if (B == 0 || S == 0 || C == 0) return 0;
+  return Space(B, S, C).bytes;
+}
+
 }  // namespace
 
 extern "C" int64_t linear_recurrence_f32_cuda_workspace(int64_t B, int64_t S, int64_t C) {
-  return LinearRecurrenceF32Workspace(B, S, C).bytes;
+  return workspace_of_linear_recurrence<LinearRecurrenceF32Workspace>(B, S, C);
 }
 
 extern "C" int linear_recurrence_f32_cuda(const float* a, const float* x, float* h, int64_t B, int64_t S,
                                           int64_t C, void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(S >= 0)) return 2;
-  if (!(C >= 0)) return 3;
-  if (overflows({4, B, S, C})) return 4;
-  if (a == nullptr && B * S * C > 0) return 5;
-  if (x == nullptr && B * S * C > 0) return 6;
-  if (h == nullptr && B * S * C > 0) return 7;
-  if (overlap(a, B * S * C * 4, h, B * S * C * 4)) return 8;
-  if (overlap(x, B * S * C * 4, h, B * S * C * 4)) return 9;
-  const bool small = B * S * C < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const LinearRecurrenceF32Workspace space(B, S, C);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 10;
-  const cudaError_t error =
-      small ? linear_recurrence_f32<int32_t>(a, x, h, B, S, C, static_cast<char*>(memory), queue)
-            : linear_recurrence_f32<int64_t>(a, x, h, B, S, C, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 11;
+  return launch_linear_recurrence<LinearRecurrenceF32Workspace>(a, x, h, B, S, C, workspace, workspace_bytes,
+                                                                stream, linear_recurrence_f32<int32_t>,
+                                                                linear_recurrence_f32<int64_t>);
 }
 
 extern "C" int64_t linear_recurrence_f64_cuda_workspace(int64_t B, int64_t S, int64_t C) {
-  return LinearRecurrenceF64Workspace(B, S, C).bytes;
+  return workspace_of_linear_recurrence<LinearRecurrenceF64Workspace>(B, S, C);
 }
 
 extern "C" int linear_recurrence_f64_cuda(const double* a, const double* x, double* h, int64_t B, int64_t S,
                                           int64_t C, void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(B >= 0)) return 1;
-  if (!(S >= 0)) return 2;
-  if (!(C >= 0)) return 3;
-  if (overflows({8, B, S, C})) return 4;
-  if (a == nullptr && B * S * C > 0) return 5;
-  if (x == nullptr && B * S * C > 0) return 6;
-  if (h == nullptr && B * S * C > 0) return 7;
-  if (overlap(a, B * S * C * 8, h, B * S * C * 8)) return 8;
-  if (overlap(x, B * S * C * 8, h, B * S * C * 8)) return 9;
-  const bool small = B * S * C < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const LinearRecurrenceF64Workspace space(B, S, C);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 10;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 10;
-  const cudaError_t error =
-      small ? linear_recurrence_f64<int32_t>(a, x, h, B, S, C, static_cast<char*>(memory), queue)
-            : linear_recurrence_f64<int64_t>(a, x, h, B, S, C, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 11;
-}
-
-extern "C" __attribute__((weak)) const char* linear_recurrence_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "B must not be negative";
-    case 2:
-      return "S must not be negative";
-    case 3:
-      return "C must not be negative";
-    case 4:
-      return "a has more bytes than can be counted";
-    case 5:
-      return "a must not be null";
-    case 6:
-      return "x must not be null";
-    case 7:
-      return "h must not be null";
-    case 8:
-      return "h must not overlap a";
-    case 9:
-      return "h must not overlap x";
-    case 10:
-      return "there is not enough memory for the workspace";
-    case 11:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_linear_recurrence<LinearRecurrenceF64Workspace>(a, x, h, B, S, C, workspace, workspace_bytes,
+                                                                stream, linear_recurrence_f64<int32_t>,
+                                                                linear_recurrence_f64<int64_t>);
 }

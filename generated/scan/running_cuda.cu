@@ -13,338 +13,16 @@
 
 #include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
-__host__ __device__ inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
-  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-template <class T>
-__host__ __device__ inline T absolute(T v) {
-  return v < T(0) ? T(T(0) - v) : (v == T(0) ? T(0) : v);
-}
-
-__host__ __device__ inline int64_t wrapping_add(int64_t a, int64_t b) {
-  return int64_t(uint64_t(a) + uint64_t(b));
-}
-
-__host__ __device__ inline int64_t wrapping_multiply(int64_t a, int64_t b) {
-  return int64_t(uint64_t(a) * uint64_t(b));
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
-
-// The value of the block's first thread, for all of them.
-template <class T>
-__device__ inline T broadcast(T value) {
-  T* const slot = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();
-  if (threadIdx.x == 0) *slot = value;
-  __syncthreads();
-  return *slot;
-}
-
-// The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.
-inline dim3 scan_threads(int64_t length, int64_t rows) {
-  const unsigned threads = block_threads(length, rows);
-  return dim3(threads, threads == 32 ? 8 : 1);
-}
-
-// Running totals along a row, of which the threads of a block, whole warps of them, have a tile: kElements
-// side by side each. Where a row has one warp, the block may have others for other rows. `carry` is the total
-// of what is before the tile, and then takes in the tile. The order is fixed; the total before an element has
-// the bits of the total up to its neighbour.
-template <bool kReverse, bool kExclusive, class T, int kElements, class Combine>
-__device__ inline void block_scan(T (&values)[kElements], T& carry, Combine combine) {
-  const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
-                 warps = blockDim.x / 32;
-  const auto before_me = [](unsigned distance) {
-    return kReverse ? threadIdx.x + distance : threadIdx.x + 32 - distance;
-  };
-  const auto at = [](int i) { return kReverse ? kElements - 1 - i : i; };
-#pragma unroll
-  for (int i = 1; i < kElements; ++i) values[at(i)] = combine(values[at(i - 1)], values[at(i)]);
-  T total = values[at(kElements - 1)];  // of the warp, up to this thread
-#pragma unroll
-  for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const T others = from_lane(total, before_me(distance));
-    if (lane >= distance) total = combine(others, total);
-  }
-  const T before = from_lane(total, before_me(1));
-  T start = carry;  // of what is before the warp
-  if (warps == 1) {
-    carry = combine(carry, from_lane(total, kReverse ? 0 : 31));
-  } else {
-    T* const slots = reinterpret_cast<T*>(shared_memory());
-    __syncthreads();  // what the scan before has left there is read
-    if (lane == 31) slots[thread / 32] = total;
-    __syncthreads();
-    for (unsigned warp = 0; warp < warps; ++warp) {
-      if (warp == thread / 32) start = carry;
-      carry = combine(carry, slots[warp]);
-    }
-  }
-#pragma unroll
-  for (int i = kElements - 1; i >= 0; --i) {
-    const int last = kExclusive ? i - 1 : i;  // that the element's total takes in
-    if (last < 0)
-      values[at(i)] = lane == 0 ? start : combine(start, before);
-    else if (last == kElements - 1)
-      values[at(i)] = combine(start, total);
-    else
-      values[at(i)] = combine(start, lane == 0 ? values[at(last)] : combine(before, values[at(last)]));
-  }
-}
-// The same of one element a thread.
-template <bool kReverse, bool kExclusive, class T, class Combine>
-__device__ inline T block_scan(T value, T& carry, Combine combine) {
-  T values[1] = {value};
-  block_scan<kReverse, kExclusive>(values, carry, combine);
-  return values[0];
-}
-
-// The same one element after the other, each thread in its turn. `step(total, i)` goes on with the thread's
-// element i.
-template <bool kReverse, bool kExclusive, class T, int kElements, class Step>
-__device__ inline void block_scan_in_order(T (&totals)[kElements], T& carry, Step step) {
-  const unsigned thread = kReverse ? blockDim.x - 1 - threadIdx.x : threadIdx.x, lane = thread % 32,
-                 warps = blockDim.x / 32;
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  if (warps > 1) __syncthreads();  // what the scan before has left there is read
-  for (unsigned warp = 0; warp < warps; ++warp) {
-    if (thread / 32 == warp) {
-      if (warp > 0) carry = slots[warp - 1];
-      for (unsigned turn = 0; turn < 32; ++turn) {
-        T total = carry;
-#pragma unroll
-        for (int n = 0; n < kElements; ++n) {
-          const int i = kReverse ? kElements - 1 - n : n;
-          const T next = step(total, i);
-          if (lane == turn) totals[i] = kExclusive ? total : next;
-          total = next;
-        }
-        carry = from_lane(total, kReverse ? 31 - turn : turn);
-      }
-      if (warps > 1 && lane == 0) slots[warp] = carry;
-    }
-    if (warps > 1) __syncthreads();
-  }
-  if (warps > 1) carry = slots[warps - 1];
-}
-
-// Does it hold for a thread of the row?
-__device__ inline bool any_of_row(bool holds) {
-  return (blockDim.x == 32 ? __any_sync(0xffffffffu, holds) : __syncthreads_or(holds)) != 0;
-}
-
-// mantissa * 2^exponent: products of parts, which may be too large or too small for T where the whole is not.
-template <class T>
-struct Scaled {
-  T mantissa;  // at least 1/2 and below 1, or no such number
-  int exponent;
-
-  __device__ inline static Scaled of(T value) {
-    Scaled out{value, 0};
-    if (value - value == 0) out.mantissa = T(frexp(value, &out.exponent));
-    return out;
-  }
-  __device__ inline T times(T value) const { return T(ldexp(mantissa * value, exponent)); }
-  // Is it a number that T cannot hold with all its bits?
-  __device__ inline bool leaves_range() const {
-    const int least = sizeof(T) == 4 ? -125 : -1021, most = sizeof(T) == 4 ? 128 : 1024;
-    return mantissa - mantissa == 0 && mantissa != 0 && (exponent < least || exponent > most);
-  }
-  __device__ inline Scaled operator*(Scaled other) const {
-    const T product = mantissa * other.mantissa;
-    const bool half = product < T(0.5) && product > T(-0.5);
-    return {half ? product + product : product, exponent + other.exponent - (half ? 1 : 0)};
-  }
-};
-template <class T>
-__device__ inline Scaled<T> from_lane(Scaled<T> value, unsigned lane, unsigned mask = 0xffffffffu,
-                                      unsigned width = 32) {
-  return {from_lane(value.mantissa, lane, mask, width), from_lane(value.exponent, lane, mask, width)};
-}
-
-// Running products as if in order, but for roundings: a tile within which they overflow or underflow goes in
-// order.
-template <bool kReverse, bool kExclusive, class T, int kElements>
-__device__ inline void block_scan_products(T (&values)[kElements], T& carry) {
-  Scaled<T> totals[kElements], last = Scaled<T>::of(carry);
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) totals[i] = Scaled<T>::of(values[i]);
-  block_scan<kReverse, kExclusive>(totals, last, [](Scaled<T> a, Scaled<T> b) { return a * b; });
-  bool leaves = last.leaves_range();
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) leaves = leaves || totals[i].leaves_range();
-  if (any_of_row(leaves))
-    return block_scan_in_order<kReverse, kExclusive>(values, carry,
-                                                     [&](T total, int i) { return total * values[i]; });
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) values[i] = totals[i].times(T(1));
-  carry = last.times(T(1));
-}
-// The same of one element a thread.
-template <bool kReverse, bool kExclusive, class T>
-__device__ inline T block_scan_products(T value, T& carry) {
-  T values[1] = {value};
-  block_scan_products<kReverse, kExclusive>(values, carry);
-  return values[0];
-}
+using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumF32Workspace {
@@ -3705,713 +3383,322 @@ cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
   return cudaSuccess;
 }
 
+// Checks the arguments, then runs.
+template <class Space, class T, class Run, class RunWide>
+int launch_running_cumsum_f32(const T* x, T* y, int64_t M, int64_t N, void* workspace,
+                              int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+  if (const int status = check_sizes({{3, M}, {4, N}})) return status;
+  const Array arrays[] = {{1, x, {M, N}}, {2, y, {M, N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (M == 0 || N == 0) return 0;
+  const bool small = M * N < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const Space space(M, N);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(small ? run(x, y, M, N, memory.data, queue) : run_wide(x, y, M, N, memory.data, queue));
+}
+
+// Checks the arguments, then runs.
+template <class T, class Run, class RunWide>
+int launch_running_cumprod_f64(const T* x, T* y, int64_t M, int64_t N, void* stream, Run run,
+                               RunWide run_wide) {
+  if (const int status = check_sizes({{3, M}, {4, N}})) return status;
+  const Array arrays[] = {{1, x, {M, N}}, {2, y, {M, N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (M == 0 || N == 0) return 0;
+  const bool small = M * N < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(small ? run(x, y, M, N, queue) : run_wide(x, y, M, N, queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space>
+int64_t workspace_of_running(int64_t M, int64_t N) {
+  if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
+  if (M == 0 || N == 0) return 0;
+  return Space(M, N).bytes;
+}
+
 }  // namespace
 
 extern "C" int64_t running_cumsum_f32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumsumF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumF32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumsumF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error = small
-                                ? running_cumsum_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-                                : running_cumsum_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumsumF32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                              running_cumsum_f32<int32_t>,
+                                                              running_cumsum_f32<int64_t>);
 }
 
 extern "C" int64_t running_cumsum_f64_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumsumF64Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumF64Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumsumF64Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error = small
-                                ? running_cumsum_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-                                : running_cumsum_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumsumF64Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                              running_cumsum_f64<int32_t>,
+                                                              running_cumsum_f64<int64_t>);
 }
 
 extern "C" int64_t running_cumsum_i32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumsumI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumI32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumsumI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error = small
-                                ? running_cumsum_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-                                : running_cumsum_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumsumI32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                              running_cumsum_i32<int32_t>,
+                                                              running_cumsum_i32<int64_t>);
 }
 
 extern "C" int64_t running_cumsum_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumsumExclusiveF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumExclusiveF32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumsumExclusiveF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumsum_exclusive_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumsum_exclusive_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumsumExclusiveF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_exclusive_f32<int32_t>,
+      running_cumsum_exclusive_f32<int64_t>);
 }
 
 extern "C" int64_t running_cumsum_exclusive_f64_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumsumExclusiveF64Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumExclusiveF64Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumsumExclusiveF64Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumsum_exclusive_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumsum_exclusive_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumsumExclusiveF64Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_exclusive_f64<int32_t>,
+      running_cumsum_exclusive_f64<int64_t>);
 }
 
 extern "C" int64_t running_cumsum_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumsumExclusiveI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumExclusiveI32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumsumExclusiveI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumsum_exclusive_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumsum_exclusive_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumsumExclusiveI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_exclusive_i32<int32_t>,
+      running_cumsum_exclusive_i32<int64_t>);
 }
 
 extern "C" int64_t running_cumsum_reverse_f32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumsumReverseF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumReverseF32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
                                                void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumsumReverseF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumsum_reverse_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumsum_reverse_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumsumReverseF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_f32<int32_t>,
+      running_cumsum_reverse_f32<int64_t>);
 }
 
 extern "C" int64_t running_cumsum_reverse_f64_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumsumReverseF64Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumReverseF64Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
                                                void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumsumReverseF64Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumsum_reverse_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumsum_reverse_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumsumReverseF64Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_f64<int32_t>,
+      running_cumsum_reverse_f64<int64_t>);
 }
 
 extern "C" int64_t running_cumsum_reverse_i32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumsumReverseI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumReverseI32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumsumReverseI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumsum_reverse_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumsum_reverse_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumsumReverseI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_i32<int32_t>,
+      running_cumsum_reverse_i32<int64_t>);
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumsumReverseExclusiveF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumReverseExclusiveF32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
                                                          void* workspace, int64_t workspace_bytes,
                                                          void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumsumReverseExclusiveF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumsum_reverse_exclusive_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumsum_reverse_exclusive_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_exclusive_f32<int32_t>,
+      running_cumsum_reverse_exclusive_f32<int64_t>);
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_f64_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumsumReverseExclusiveF64Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumReverseExclusiveF64Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
                                                          void* workspace, int64_t workspace_bytes,
                                                          void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumsumReverseExclusiveF64Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumsum_reverse_exclusive_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumsum_reverse_exclusive_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveF64Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_exclusive_f64<int32_t>,
+      running_cumsum_reverse_exclusive_f64<int64_t>);
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumsumReverseExclusiveI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumReverseExclusiveI32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                          void* workspace, int64_t workspace_bytes,
                                                          void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumsumReverseExclusiveI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumsum_reverse_exclusive_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumsum_reverse_exclusive_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_exclusive_i32<int32_t>,
+      running_cumsum_reverse_exclusive_i32<int64_t>);
 }
 
 extern "C" int64_t running_cumprod_f32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumprodF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodF32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                         int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumprodF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error = small
-                                ? running_cumprod_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-                                : running_cumprod_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumprodF32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                               running_cumprod_f32<int32_t>,
+                                                               running_cumprod_f32<int64_t>);
 }
 
 extern "C" int running_cumprod_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumprod_f64<int32_t>(x, y, M, N, queue)
-                                  : running_cumprod_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumprod_f64(x, y, M, N, stream, running_cumprod_f64<int32_t>,
+                                    running_cumprod_f64<int64_t>);
 }
 
 extern "C" int64_t running_cumprod_i32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumprodI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodI32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                         int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumprodI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error = small
-                                ? running_cumprod_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-                                : running_cumprod_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumprodI32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                               running_cumprod_i32<int32_t>,
+                                                               running_cumprod_i32<int64_t>);
 }
 
 extern "C" int64_t running_cumprod_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumprodExclusiveF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodExclusiveF32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
                                                   void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumprodExclusiveF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumprod_exclusive_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumprod_exclusive_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumprodExclusiveF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumprod_exclusive_f32<int32_t>,
+      running_cumprod_exclusive_f32<int64_t>);
 }
 
 extern "C" int running_cumprod_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
                                                   void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumprod_exclusive_f64<int32_t>(x, y, M, N, queue)
-                                  : running_cumprod_exclusive_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumprod_f64(x, y, M, N, stream, running_cumprod_exclusive_f64<int32_t>,
+                                    running_cumprod_exclusive_f64<int64_t>);
 }
 
 extern "C" int64_t running_cumprod_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumprodExclusiveI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodExclusiveI32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                   void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumprodExclusiveI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumprod_exclusive_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumprod_exclusive_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumprodExclusiveI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumprod_exclusive_i32<int32_t>,
+      running_cumprod_exclusive_i32<int64_t>);
 }
 
 extern "C" int64_t running_cumprod_reverse_f32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumprodReverseF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodReverseF32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
                                                 void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumprodReverseF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumprod_reverse_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumprod_reverse_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumprodReverseF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumprod_reverse_f32<int32_t>,
+      running_cumprod_reverse_f32<int64_t>);
 }
 
 extern "C" int running_cumprod_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
                                                 void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumprod_reverse_f64<int32_t>(x, y, M, N, queue)
-                                  : running_cumprod_reverse_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumprod_f64(x, y, M, N, stream, running_cumprod_reverse_f64<int32_t>,
+                                    running_cumprod_reverse_f64<int64_t>);
 }
 
 extern "C" int64_t running_cumprod_reverse_i32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumprodReverseI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodReverseI32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                 void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumprodReverseI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumprod_reverse_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumprod_reverse_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumprodReverseI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumprod_reverse_i32<int32_t>,
+      running_cumprod_reverse_i32<int64_t>);
 }
 
 extern "C" int64_t running_cumprod_reverse_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumprodReverseExclusiveF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodReverseExclusiveF32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
                                                           void* workspace, int64_t workspace_bytes,
                                                           void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumprodReverseExclusiveF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumprod_reverse_exclusive_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumprod_reverse_exclusive_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumprodReverseExclusiveF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumprod_reverse_exclusive_f32<int32_t>,
+      running_cumprod_reverse_exclusive_f32<int64_t>);
 }
 
 extern "C" int running_cumprod_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
                                                           void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small ? running_cumprod_reverse_exclusive_f64<int32_t>(x, y, M, N, queue)
-                                  : running_cumprod_reverse_exclusive_f64<int64_t>(x, y, M, N, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumprod_f64(x, y, M, N, stream, running_cumprod_reverse_exclusive_f64<int32_t>,
+                                    running_cumprod_reverse_exclusive_f64<int64_t>);
 }
 
 extern "C" int64_t running_cumprod_reverse_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCumprodReverseExclusiveI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodReverseExclusiveI32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                           void* workspace, int64_t workspace_bytes,
                                                           void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCumprodReverseExclusiveI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error =
-      small ? running_cumprod_reverse_exclusive_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-            : running_cumprod_reverse_exclusive_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCumprodReverseExclusiveI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumprod_reverse_exclusive_i32<int32_t>,
+      running_cumprod_reverse_exclusive_i32<int64_t>);
 }
 
 extern "C" int64_t running_cummax_f32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCummaxF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCummaxF32Workspace>(M, N);
 }
 
 extern "C" int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCummaxF32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error = small
-                                ? running_cummax_f32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-                                : running_cummax_f32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCummaxF32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                              running_cummax_f32<int32_t>,
+                                                              running_cummax_f32<int64_t>);
 }
 
 extern "C" int64_t running_cummax_f64_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCummaxF64Workspace(M, N).bytes;
+  return workspace_of_running<RunningCummaxF64Workspace>(M, N);
 }
 
 extern "C" int running_cummax_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCummaxF64Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error = small
-                                ? running_cummax_f64<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-                                : running_cummax_f64<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
+  return launch_running_cumsum_f32<RunningCummaxF64Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                              running_cummax_f64<int32_t>,
+                                                              running_cummax_f64<int64_t>);
 }
 
 extern "C" int64_t running_cummax_i32_cuda_workspace(int64_t M, int64_t N) {
-  return RunningCummaxI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCummaxI32Workspace>(M, N);
 }
 
 extern "C" int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  const bool small = M * N < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RunningCummaxI32Workspace space(M, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 7;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 7;
-  const cudaError_t error = small
-                                ? running_cummax_i32<int32_t>(x, y, M, N, static_cast<char*>(memory), queue)
-                                : running_cummax_i32<int64_t>(x, y, M, N, static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 8;
-}
-
-extern "C" __attribute__((weak)) const char* running_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "M must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "x has more bytes than can be counted";
-    case 4:
-      return "x must not be null";
-    case 5:
-      return "y must not be null";
-    case 6:
-      return "y must not overlap x";
-    case 7:
-      return "there is not enough memory for the workspace";
-    case 8:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_running_cumsum_f32<RunningCummaxI32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                              running_cummax_i32<int32_t>,
+                                                              running_cummax_i32<int64_t>);
 }

@@ -13,724 +13,16 @@
 #include "running.h"
 
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <initializer_list>
-#include <limits>
-#include <type_traits>
-#include <utility>
 
-#if defined(_OPENMP)
-#include <omp.h>
-#define OMP(directive) _Pragma(#directive)
-#else
-#define OMP(directive)
+#include "../kgen_openmp.h"
+
+#if KGEN_OPENMP_REVISION != 6
+#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 namespace {
 
-inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
-inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
-  return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-template <class T>
-inline T absolute(T v) {
-  return v < T(0) ? T(T(0) - v) : (v == T(0) ? T(0) : v);
-}
-
-inline int64_t wrapping_multiply(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  int64_t product = 1;
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  for (int64_t factor : factors)
-    if (__builtin_mul_overflow(product, factor, &product)) return true;
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-constexpr int64_t kLineBytes = 64;  // of a cache
-
-// Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  int64_t size = 0;
-  if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
-      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
-    total = INT64_MAX / 2;
-  return start;
-}
-
-// The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
-inline char* next_line(void* memory) {
-  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
-  return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
-}
-
-// The widest vector of the machine that this file is compiled for.
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
-
-constexpr int kLanes64 = kVectorBytes / 8;  // elements of 64 bits in a vector
-
-constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
-
-template <class T, int N>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(sizeof(T) * N)));
-};
-template <size_t kBytes>
-using IntegerOf = std::conditional_t<
-    kBytes == 1, int8_t,
-    std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
-
-// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
-// lane.
-template <class To, class V>
-inline auto resized(V from) {
-  using T = std::decay_t<decltype(from[0])>;
-  constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
-  using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
-  using Next = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
-  if constexpr (kLanes > 4 && (kNew > 2 * kOld || kOld > 2 * kNew))
-    return resized<To>(__builtin_convertvector(from, typename VectorOf<Next, kLanes>::type));
-  else
-    return __builtin_convertvector(from, typename VectorOf<To, kLanes>::type);
-}
-
-// One truth value a lane: all its bits are set, or none.
-template <int N>
-struct Mask {
-  using Int = IntegerOf<kVectorBytes / N>;
-  using Vector = typename VectorOf<Int, N>::type;
-  static constexpr int kLanes = N;
-  Vector v;
-
-  Mask() = default;
-  Mask(Vector bits) : v(bits) {}
-  Mask(bool all) : v(Vector{} - Int(all)) {}
-  // From integers of any width, and to those of the width of T.
-  template <class V>
-  static Mask from(V bits) {
-    if constexpr (sizeof(V) == sizeof(Vector))
-      return (Vector)bits;
-    else
-      return resized<Int>(bits);
-  }
-  template <class T>
-  auto as() const {
-    using Wanted = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-    if constexpr (sizeof(T) == sizeof(Int))
-      return (Wanted)v;
-    else
-      return resized<IntegerOf<sizeof(T)>>(v);
-  }
-  bool has(int lane) const { return v[lane] != 0; }
-  bool operator[](int lane) const { return v[lane] != 0; }
-  friend Mask operator&&(Mask a, Mask b) { return a.v & b.v; }
-  friend Mask operator||(Mask a, Mask b) { return a.v | b.v; }
-  friend Mask operator!(Mask a) { return ~a.v; }
-  friend Mask operator==(Mask a, Mask b) { return ~(a.v ^ b.v); }
-  friend Mask operator!=(Mask a, Mask b) { return a.v ^ b.v; }
-  friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
-};
-
-// One value at N neighbouring points. Integers wrap around, so their arithmetic is done unsigned.
-template <class T, int N>
-struct Lanes {
-  using Vector = typename VectorOf<T, N>::type;
-  using Unsigned = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
-                                               std::enable_if<true, T>>::type;
-  using Math = typename VectorOf<Unsigned, N>::type;
-  static constexpr int kLanes = N;
-  Vector v;
-
-  Lanes() = default;
-  Lanes(Vector values) : v(values) {}
-  Lanes(T all) : v(all - Vector{}) {}
-  T operator[](int lane) const { return v[lane]; }
-  friend Lanes operator+(Lanes a, Lanes b) { return (Vector)((Math)a.v + (Math)b.v); }
-  friend Lanes operator-(Lanes a, Lanes b) { return (Vector)((Math)a.v - (Math)b.v); }
-  friend Lanes operator*(Lanes a, Lanes b) { return (Vector)((Math)a.v * (Math)b.v); }
-  friend Lanes operator/(Lanes a, Lanes b) { return a.v / b.v; }
-  friend Lanes operator-(Lanes a) { return (Vector)(-(Math)a.v); }
-  friend Lanes operator&(Lanes a, Lanes b) { return a.v & b.v; }
-  friend Lanes operator|(Lanes a, Lanes b) { return a.v | b.v; }
-  friend Lanes operator^(Lanes a, Lanes b) { return a.v ^ b.v; }
-  friend Lanes operator~(Lanes a) { return ~a.v; }
-  Lanes& operator+=(Lanes b) { return *this = *this + b; }
-  Lanes& operator-=(Lanes b) { return *this = *this - b; }
-  Lanes& operator*=(Lanes b) { return *this = *this * b; }
-  friend Mask<N> operator<(Lanes a, Lanes b) { return Mask<N>::from(a.v < b.v); }
-  friend Mask<N> operator<=(Lanes a, Lanes b) { return Mask<N>::from(a.v <= b.v); }
-  friend Mask<N> operator>(Lanes a, Lanes b) { return Mask<N>::from(a.v > b.v); }
-  friend Mask<N> operator>=(Lanes a, Lanes b) { return Mask<N>::from(a.v >= b.v); }
-  friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
-  friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
-  friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
-};
-template <class T, int N>
-struct LanesOf {
-  using type = Lanes<T, N>;
-};
-template <int N>
-struct LanesOf<bool, N> {
-  using type = Mask<N>;
-};
-
-// The lanes of a group that take part: all of them, or the first few where a loop ends.
-template <int N>
-struct AllLanes {
-  static constexpr int kLanes = N, count = N;
-  bool has(int) const { return true; }
-};
-// All of them, in a loop that writes around the caches: functions for it are made apart, without the
-// questions of others.
-template <int N>
-struct FarLanes : AllLanes<N> {};
-template <int N>
-struct FirstLanes {
-  static constexpr int kLanes = N;
-  int count;
-  bool has(int lane) const { return lane < count; }
-};
-template <int N>
-inline Mask<N> mask_of(AllLanes<N>) {
-  return true;
-}
-template <int N>
-inline Mask<N> mask_of(FirstLanes<N> active) {
-  typename Mask<N>::Vector position = {};
-  for (int lane = 0; lane < N; ++lane) position[lane] = typename Mask<N>::Int(lane);
-  return Mask<N>::from(position < typename Mask<N>::Int(active.count));
-}
-template <int N>
-inline Mask<N> mask_of(Mask<N> active) {
-  return active;
-}
-
-// Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
-template <int N, class All = AllLanes<N>, class Step>
-inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
-  for (const int64_t last = end - N; first <= last; first += N) step(first, All{});
-  if (first < end) step(first, FirstLanes<N>{int(end - first)});
-}
-
-// The same from the end to `first`.
-template <int N, class Step>
-inline __attribute__((always_inline)) void for_lanes_down(int64_t first, int64_t end, const Step& step) {
-  for (; end - first >= N; end -= N) step(end - N, AllLanes<N>{});
-  if (first < end) step(first, FirstLanes<N>{int(end - first)});
-}
-
-// Each lane's value `kBy` lanes further up, or down where that is negative; `rest` where none comes from.
-template <int kBy, class T, int N, size_t... kLane>
-inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane...>) {
-  return __builtin_shufflevector(lanes.v, Lanes<T, N>(rest).v,
-                                 (int(kLane) - kBy + (int(kLane) < kBy ? 2 * N : 0))...);
-}
-
-// The value in active lanes, `other` in the rest.
-template <class Active, class V>
-inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
-  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
-    return value;
-  else
-    return choose(mask_of(active), value, other);
-}
-
-template <int N>
-inline bool any_lane(Mask<N> mask) {
-#if defined(__clang__)
-  return __builtin_reduce_or(mask.v) != 0;
-#elif defined(__AVX512F__)
-  const auto words = (typename VectorOf<int, 16>::type)mask.v;
-  return __builtin_ia32_ptestmd512(words, words, -1) != 0;
-#elif defined(__AVX2__)
-  return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) != 0;
-#elif defined(__SSE2__) && !defined(__AVX__)
-  return __builtin_ia32_pmovmskb128((typename VectorOf<char, 16>::type)mask.v) != 0;
-#else
-  uint64_t words[kVectorBytes / 8], all = 0;
-  memcpy(words, &mask.v, sizeof words);
-  for (uint64_t word : words) all |= word;
-  return all != 0;
-#endif
-}
-
-// The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
-// that was written to memory in parts would have to be waited for.
-template <class Word>
-inline uint64_t word_at(const char* from) {
-  Word word;
-  memcpy(&word, from, sizeof word);
-  return word;
-}
-template <size_t kLeast>
-inline uint64_t first_of_word(const char* from, size_t bytes) {
-  if (bytes >= 8) return word_at<uint64_t>(from);
-  if (kLeast <= 4 && bytes >= 4)
-    return word_at<uint32_t>(from) | word_at<uint32_t>(from + bytes - 4) << (8 * bytes - 32);
-  if (kLeast <= 2 && bytes >= 2)
-    return word_at<uint16_t>(from) | word_at<uint16_t>(from + bytes - 2) << (8 * bytes - 16);
-  return kLeast == 1 && bytes == 1 ? word_at<uint8_t>(from) : 0;
-}
-template <class V, size_t kLeast, size_t... kWord>
-inline V first_of_words(const char* from, size_t bytes, std::index_sequence<kWord...>) {
-  using Words = typename VectorOf<uint64_t, int(sizeof...(kWord))>::type;
-  return (V)Words{(8 * kWord < bytes ? first_of_word<kLeast>(from + 8 * kWord, bytes - 8 * kWord) : 0)...};
-}
-template <class T, int N>
-inline typename VectorOf<T, N>::type load_vector(const T* from, AllLanes<N>) {
-  typename VectorOf<T, N>::type values;
-  memcpy(&values, from, sizeof values);
-  return values;
-}
-template <class T, int N>
-inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> active) {
-  using V = typename VectorOf<T, N>::type;
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
-  if constexpr (N <= 16 && sizeof(V) >= 32) {
-    const auto bits = uint16_t((1 << active.count) - 1);
-    if constexpr (sizeof(T) == 2)
-      return (V)__builtin_ia32_loaddquhi256_mask(reinterpret_cast<const short*>(from),
-                                                 typename VectorOf<short, 16>::type{}, bits);
-    if constexpr (N == 16 && sizeof(T) == 4)
-      return (V)__builtin_ia32_loadups512_mask(reinterpret_cast<const float*>(from),
-                                               typename VectorOf<float, 16>::type{}, bits);
-    if constexpr (N == 8 && sizeof(T) == 8)
-      return (V)__builtin_ia32_loadupd512_mask(reinterpret_cast<const double*>(from),
-                                               typename VectorOf<double, 8>::type{}, uint8_t(bits));
-  }
-#endif
-#if defined(__AVX2__) && !defined(__clang__)
-  if constexpr (sizeof(V) == 32 && sizeof(T) == 4)
-    return (V)__builtin_ia32_maskloadps256(reinterpret_cast<const typename VectorOf<float, 8>::type*>(from),
-                                           mask_of(active).template as<float>());
-  if constexpr (sizeof(V) == 32 && sizeof(T) == 8)
-    return (V)__builtin_ia32_maskloadpd256(
-        reinterpret_cast<const typename VectorOf<double, 4>::type*>(from),
-        (typename VectorOf<long long, 4>::type)mask_of(active).template as<double>());
-#endif
-  const char* bytes = reinterpret_cast<const char*>(from);
-  const size_t count = size_t(active.count) * sizeof(T);
-  if constexpr (sizeof(V) <= 8)
-    return (V)IntegerOf<sizeof(V)>(first_of_word<sizeof(T)>(bytes, count));
-  else
-    return first_of_words<V, sizeof(T)>(bytes, count, std::make_index_sequence<sizeof(V) / 8>());
-}
-// Neighbouring elements; only those of active lanes are touched. The others are 0.
-template <class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
-  if constexpr (std::is_same_v<T, bool>)
-    return Mask<Active::kLanes>::from(load_vector(reinterpret_cast<const int8_t*>(from), active) != 0);
-  else
-    return load_vector(from, active);
-}
-
-// Copies the first bytes of a vector, by halves.
-template <size_t kBytes, size_t kLeast>
-inline void copy_bits(char* to, const char* from, size_t bytes) {
-  if constexpr (kBytes >= kLeast) {
-    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
-    const size_t done = bytes & kBytes;
-    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
-  }
-}
-template <class T, int N>
-inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
-  memcpy(to, &value, sizeof value);
-}
-template <class T, int N>
-inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
-  if constexpr (N <= 16 && sizeof(value) >= 32) {
-    const auto bits = uint16_t((1 << active.count) - 1);
-    if constexpr (sizeof(T) == 2)
-      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to),
-                                               (typename VectorOf<short, 16>::type)value, bits);
-    if constexpr (N == 16 && sizeof(T) == 4)
-      return __builtin_ia32_storeups512_mask(static_cast<float*>(to),
-                                             (typename VectorOf<float, 16>::type)value, bits);
-    if constexpr (N == 8 && sizeof(T) == 8)
-      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to),
-                                             (typename VectorOf<double, 8>::type)value, uint8_t(bits));
-  }
-#endif
-  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value),
-                                          size_t(active.count) * sizeof(T));
-}
-// Writes the active lanes to neighbouring elements.
-template <class T, class Active>
-inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
-  if constexpr (std::is_same_v<T, bool>)
-    store_vector<int8_t>(to, active, value.template as<bool>() & 1);
-  else
-    store_vector<T>(to, active, value.v);
-}
-
-constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
-
-// Writes around the caches: the lines are not read first.
-template <class V>
-inline void write_around(void* to, V value) {
-#if defined(__clang__)
-  __builtin_nontemporal_store(value, static_cast<V*>(to));
-#else
-#if defined(__AVX512F__)
-  if constexpr (sizeof(V) == 64)
-    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
-#endif
-#if defined(__AVX__)
-  if constexpr (sizeof(V) == 32)
-    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
-#endif
-#if defined(__SSE2__)
-  if constexpr (sizeof(V) == 16)
-    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
-#endif
-  memcpy(to, &value, sizeof(V));
-#endif
-}
-template <class T, class Active>
-inline void store_around(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value, bool around) {
-  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
-    if (around && reinterpret_cast<uintptr_t>(to) % sizeof(value.v) == 0) return write_around(to, value.v);
-  store(to, active, value);
-}
-// Before others may read what was written so.
-inline void finish_stores() {
-#if defined(__SSE2__)
-  __builtin_ia32_sfence();
-#endif
-}
-
-// Elements that lie `stride` apart.
-template <class T, size_t... kLane>
-inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
-                                                                    std::index_sequence<kLane...>) {
-  const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
-  return values;
-}
-// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
-// have no instruction that picks small ones.
-template <class T, size_t... kLane>
-inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
-                                                                     std::index_sequence<kLane...> lanes) {
-  constexpr int N = sizeof...(kLane);
-  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
-    return pick_every(from, 2, lanes);
-  } else {
-    const auto a = load(from, AllLanes<N>{}).v, b = load(from + N - 1, AllLanes<N>{}).v;
-    return __builtin_shufflevector(a, b, (int(kLane) * 2 + int(kLane) / (N / 2))...);
-  }
-}
-// The same of fewer lanes, by halves.
-template <int kCount, class T>
-inline void pick_some(T* to, const T* from, int count) {
-  if constexpr (kCount == 1) {
-    if ((count & 1) != 0) *to = *from;
-  } else {
-    const int done = count & kCount;
-    if (done != 0) {
-      const auto values = pick_second(from, std::make_index_sequence<kCount>());
-      memcpy(to, &values, sizeof values);
-    }
-    pick_some<kCount / 2>(to + done, from + 2 * done, count);
-  }
-}
-template <class T, int N>
-__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
-                                                                  FirstLanes<N> active) {
-  if (stride == 1) return load(from, active);
-  T values[N] = {};
-  if constexpr (!std::is_same_v<T, bool>) {
-    if (stride == 2) {
-      pick_some<N / 2>(values, from, active.count);
-      return load(values, AllLanes<N>{});
-    }
-  }
-  for (int lane = 0; lane < N && lane < active.count; ++lane) values[lane] = from[lane * stride];
-  return load(values, AllLanes<N>{});
-}
-template <class T, int N>
-inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
-  if (stride == 1) return load(from, all);
-  if constexpr (std::is_same_v<T, bool>) {
-    return load_every(from, stride, FirstLanes<N>{N});
-  } else {
-    if (stride == 2) return pick_second(from, std::make_index_sequence<N>());
-    return pick_every(from, stride, std::make_index_sequence<N>());
-  }
-}
-
-template <class T, class Active>
-inline void store_every(T* to, int64_t stride, Active active,
-                        typename LanesOf<T, Active::kLanes>::type value) {
-  for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
-}
-
-// Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
-template <class T, int N>
-inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
-  return b.v > a.v ? b.v : a.v;
-}
-template <class T, int N>
-inline Lanes<T, N> lesser(Lanes<T, N> a, Lanes<T, N> b) {
-  return b.v < a.v ? b.v : a.v;
-}
-
-// The greater and the lesser are `a` where either is NaN: with all bits set where `b` is, that is NaN.
-template <class T, int N>
-inline Lanes<T, N> or_nan(Lanes<T, N> chosen, Lanes<T, N> b) {
-  using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-  return (typename Lanes<T, N>::Vector)((Bits)chosen.v | (Bits)(b.v != b.v));
-}
-// One number in all lanes. GCC finds the instruction for an extreme only where it does not know the number.
-template <class T, int N>
-inline Lanes<T, N> opaque(T number) {
-  Lanes<T, N> all(number);
-#if defined(__SSE2__) && !defined(__clang__)
-  if constexpr (std::is_floating_point_v<T> && sizeof(all.v) <= kVectorBytes) asm("" : "+x"(all.v));
-#endif
-  return all;
-}
-
-// NaN where either is NaN; of equals the first. A number beside lanes needs no test for NaN in each of them.
-template <class T, int N>
-inline Lanes<T, N> maximum(Lanes<T, N> a, Lanes<T, N> b) {
-  return or_nan(greater(a, b), b);
-}
-template <class T, int N>
-inline Lanes<T, N> minimum(Lanes<T, N> a, Lanes<T, N> b) {
-  return or_nan(lesser(a, b), b);
-}
-template <class T, int N>
-inline Lanes<T, N> maximum(Lanes<T, N> a, std::common_type_t<T> b) {
-  return b != b ? Lanes<T, N>(b) : greater(a, opaque<T, N>(b));
-}
-template <class T, int N>
-inline Lanes<T, N> minimum(Lanes<T, N> a, std::common_type_t<T> b) {
-  return b != b ? Lanes<T, N>(b) : lesser(a, opaque<T, N>(b));
-}
-template <class T, int N>
-inline Lanes<T, N> maximum(std::common_type_t<T> a, Lanes<T, N> b) {
-  return maximum(Lanes<T, N>(a), b);
-}
-template <class T, int N>
-inline Lanes<T, N> minimum(std::common_type_t<T> a, Lanes<T, N> b) {
-  return minimum(Lanes<T, N>(a), b);
-}
-
-// One half of the lanes, from `kFirst` on.
-template <int kFirst, class T, int N, size_t... kLane>
-inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
-  return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
-}
-// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
-// can be combined.
-template <class V, class Combine>
-inline auto across(V lanes, Combine combine) {
-  using T = decltype(lanes[0]);
-  T part[V::kLanes];
-  for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
-  for (int half = V::kLanes / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) part[lane] = T(combine(part[lane], part[lane + half]));
-  return part[0];
-}
-// The same within one small vector, from lanes `kHalf` apart on.
-template <int kHalf, class T, int N, class Combine, size_t... kLane>
-inline T across_few(Lanes<T, N> lanes, Combine combine, std::index_sequence<kLane...> all) {
-  if constexpr (kHalf == 0) {
-    return lanes[0];
-  } else {
-    const Lanes<T, N> others = __builtin_shufflevector(lanes.v, lanes.v, ((kHalf + int(kLane)) % N)...);
-    return across_few<kHalf / 2>(combine(lanes, others), combine, all);
-  }
-}
-template <class T, int N, class Combine>
-inline T across(Lanes<T, N> lanes, Combine combine) {
-  constexpr std::make_index_sequence<N / 2> half;
-  if constexpr (!std::is_invocable_v<Combine, Lanes<T, N>, Lanes<T, N>>)
-    return across<Lanes<T, N>, Combine>(lanes, combine);
-  else if constexpr (sizeof(T) * N > 16)
-    return across(combine(half_of<0>(lanes, half), half_of<N / 2>(lanes, half)), combine);
-  else
-    return across_few<N / 2>(lanes, combine, std::make_index_sequence<N>());
-}
-
-template <int kBy, class T, int N, class Combine>
-inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
-  if constexpr (kBy <= -N || kBy >= N)
-    return lanes;
-  else
-    return scan_group<2 * kBy>(combine(shifted<kBy>(lanes, identity, std::make_index_sequence<N>{}), lanes),
-                               identity, combine);
-}
-// Of two numbers: floats by themselves, so that the next group waits for one operation; whole ones wrap
-// around as lanes.
-template <class T, int N, class Combine>
-inline T combined(T a, T b, Combine combine) {
-  if constexpr (std::is_floating_point_v<T>)
-    return combine(a, b);
-  else
-    return combine(Lanes<T, N>(a), Lanes<T, N>(b))[0];
-}
-// Running results along the lanes after `carry`, which becomes the last of them. kStep: 1 up, -1 down.
-template <int kStep, class T, int N, class Combine>
-inline Lanes<T, N> scan_lanes(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity,
-                              Combine combine) {
-  const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
-  carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
-  return combine(before, group);
-}
-
-// The same without the lane's own value.
-template <int kStep, class T, int N, class Combine>
-inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity,
-                               Combine combine) {
-  const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
-  carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
-  return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
-}
-
-// total = factor * total + term, one lane after the other.
-template <int kStep, class T, int N>
-__attribute__((noinline)) Lanes<T, N> scan_in_order(T total, Lanes<T, N> factor, Lanes<T, N> term) {
-  Lanes<T, N> totals;
-  for (int turn = 0; turn < N; ++turn) {
-    const int lane = kStep > 0 ? turn : N - 1 - turn;
-    totals.v[lane] = total = factor[lane] * total + term[lane];
-  }
-  return totals;
-}
-
-// The totals, or each lane's before its own step.
-template <int kStep, bool kExclusive, class T, int N>
-inline Lanes<T, N> scan_result(Lanes<T, N> totals, T before) {
-  if constexpr (kExclusive)
-    return shifted<kStep>(totals, before, std::make_index_sequence<N>{});
-  else
-    return totals;
-}
-
-// Running products along the lanes after `carry`, which becomes the last of them. Lanes whose products alone
-// might leave the range of T, or whose totals do, go in order.
-template <int kStep, bool kExclusive, class T, int N>
-inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
-  constexpr T kMost = 128;
-  const T before = carry;
-  const Lanes<T, N> square = factor * factor;
-  Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), [](auto a, auto b) { return a * b; });
-  if (any_lane(!(square <= kMost * kMost && square >= 1 / (kMost * kMost)) || totals - totals != T(0))) {
-    totals = scan_in_order<kStep>(before, factor, Lanes<T, N>(T(-0.0)));
-    carry = totals[kStep > 0 ? N - 1 : 0];
-  }
-  return scan_result<kStep, kExclusive>(totals, before);
-}
-
-// The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
-template <class T, int N>
-struct Sum {
-  static constexpr int kLanes = N;
-  Lanes<T, N> next, other = T(0);
-  Sum(T first) : next(first) {}
-  Sum& operator+=(Lanes<T, N> met) {
-    const Lanes<T, N> sum = next + met;
-    next = other;
-    other = sum;
-    return *this;
-  }
-};
-template <class T, int N, class Combine>
-inline T across(Sum<T, N> sum, Combine combine) {
-  return across(combine(sum.next, sum.other), combine);
-}
-
-// The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
-// bits, so that a round waits for one comparison only.
-template <class T, int N>
-struct Extreme {
-  using Bits = Lanes<IntegerOf<sizeof(T)>, N>;
-  using Int = IntegerOf<sizeof(T)>;
-  static constexpr int kLanes = N;
-  static constexpr Int kInfinity = sizeof(T) == 4 ? Int(0x7f800000) : Int(0x7ff0000000000000);
-  Lanes<T, N> value;
-  Bits largest = Int(0);
-  Extreme(T first) : value(first) {}
-  Extreme(Lanes<T, N> best, Extreme before, Lanes<T, N> met) : value(best) {
-    const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
-    largest = bits > before.largest.v ? bits : before.largest.v;
-  }
-  Lanes<T, N> lanes() const {
-    return largest.v > kInfinity ? Lanes<T, N>(std::numeric_limits<T>::quiet_NaN()).v : value.v;
-  }
-};
-template <class T, int N>
-inline Extreme<T, N> maximum(Extreme<T, N> a, Lanes<T, N> b) {
-  return {b.v > a.value.v ? b.v : a.value.v, a, b};
-}
-template <class T, int N>
-inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
-  return {b.v < a.value.v ? b.v : a.value.v, a, b};
-}
-template <class T, int N, class Combine>
-inline T across(Extreme<T, N> extreme, Combine combine) {
-  return across(extreme.lanes(), combine);
-}
-
-// Numbers of another type; of a mask: 1 or 0.
-template <class To, class From, int N>
-inline Lanes<To, N> convert(Lanes<From, N> from) {
-  if constexpr (std::is_integral_v<From> && std::is_integral_v<To>)
-    return resized<To>(from.v);
-  else if constexpr (sizeof(From) < 4)
-    return __builtin_convertvector(resized<int32_t>(from.v), typename Lanes<To, N>::Vector);
-  else
-    return __builtin_convertvector(from.v, typename Lanes<To, N>::Vector);
-}
-template <class To, int N>
-inline Lanes<To, N> convert(Mask<N> from) {
-  return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
-}
+using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
 void running_cumsum_f32_short(const float* x, float* y, int64_t M, int64_t N) {
@@ -2714,672 +2006,301 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   }
 }
 
+// Checks the arguments, then runs.
+template <class Space, class T, class RunShort, class Run>
+int launch_running_cumsum_f32(const T* x, T* y, int64_t M, int64_t N, void* workspace,
+                              int64_t workspace_bytes, RunShort run_short, Run run) {
+  if (const int status = check_sizes({{3, M}, {4, N}})) return status;
+  const Array arrays[] = {{1, x, {M, N}}, {2, y, {M, N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (M == 0 || N == 0) return 0;
+  if (N <= 15) {
+    run_short(x, y, M, N);
+    return 0;
+  }
+  const Space space(M, N);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  if (memory.status != 0) return memory.status;
+  run(x, y, M, N, memory.data);
+  return 0;
+}
+
+// Checks the arguments, then runs.
+template <class T, class Run>
+int launch_running_cumprod_f64(const T* x, T* y, int64_t M, int64_t N, Run run) {
+  if (const int status = check_sizes({{3, M}, {4, N}})) return status;
+  const Array arrays[] = {{1, x, {M, N}}, {2, y, {M, N}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (M == 0 || N == 0) return 0;
+  run(x, y, M, N);
+  return 0;
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space>
+int64_t workspace_of_running(int64_t M, int64_t N) {
+  if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
+  if (M == 0 || N == 0) return 0;
+  if (N <= 15) return 0;
+  return Space(M, N).bytes;
+}
+
 }  // namespace
 
 extern "C" int64_t running_cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumsumF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumF32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumsum_f32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumsumF32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumsum_f32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumsumF32Workspace>(x, y, M, N, workspace, workspace_bytes,
+                                                              running_cumsum_f32_short, running_cumsum_f32);
 }
 
 extern "C" int64_t running_cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumsumF64Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumF64Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  if (N <= 15) {
-    running_cumsum_f64_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumsumF64Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumsum_f64(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumsumF64Workspace>(x, y, M, N, workspace, workspace_bytes,
+                                                              running_cumsum_f64_short, running_cumsum_f64);
 }
 
 extern "C" int64_t running_cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumsumI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumI32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumsum_i32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumsumI32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumsum_i32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumsumI32Workspace>(x, y, M, N, workspace, workspace_bytes,
+                                                              running_cumsum_i32_short, running_cumsum_i32);
 }
 
 extern "C" int64_t running_cumsum_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumsumExclusiveF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumExclusiveF32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                    void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumsum_exclusive_f32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumsumExclusiveF32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumsum_exclusive_f32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumsumExclusiveF32Workspace>(x, y, M, N, workspace, workspace_bytes,
+                                                                       running_cumsum_exclusive_f32_short,
+                                                                       running_cumsum_exclusive_f32);
 }
 
 extern "C" int64_t running_cumsum_exclusive_f64_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumsumExclusiveF64Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumExclusiveF64Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
                                                    void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  if (N <= 15) {
-    running_cumsum_exclusive_f64_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumsumExclusiveF64Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumsum_exclusive_f64(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumsumExclusiveF64Workspace>(x, y, M, N, workspace, workspace_bytes,
+                                                                       running_cumsum_exclusive_f64_short,
+                                                                       running_cumsum_exclusive_f64);
 }
 
 extern "C" int64_t running_cumsum_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumsumExclusiveI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumExclusiveI32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                    void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumsum_exclusive_i32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumsumExclusiveI32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumsum_exclusive_i32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumsumExclusiveI32Workspace>(x, y, M, N, workspace, workspace_bytes,
+                                                                       running_cumsum_exclusive_i32_short,
+                                                                       running_cumsum_exclusive_i32);
 }
 
 extern "C" int64_t running_cumsum_reverse_f32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumsumReverseF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumReverseF32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumsum_reverse_f32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumsumReverseF32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumsum_reverse_f32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumsumReverseF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_f32_short, running_cumsum_reverse_f32);
 }
 
 extern "C" int64_t running_cumsum_reverse_f64_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumsumReverseF64Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumReverseF64Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  if (N <= 15) {
-    running_cumsum_reverse_f64_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumsumReverseF64Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumsum_reverse_f64(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumsumReverseF64Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_f64_short, running_cumsum_reverse_f64);
 }
 
 extern "C" int64_t running_cumsum_reverse_i32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumsumReverseI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumReverseI32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumsum_reverse_i32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumsumReverseI32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumsum_reverse_i32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumsumReverseI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_i32_short, running_cumsum_reverse_i32);
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumsumReverseExclusiveF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumReverseExclusiveF32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                            void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumsum_reverse_exclusive_f32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumsumReverseExclusiveF32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumsum_reverse_exclusive_f32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_f32_short,
+      running_cumsum_reverse_exclusive_f32);
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_f64_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumsumReverseExclusiveF64Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumReverseExclusiveF64Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
                                                            void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  if (N <= 15) {
-    running_cumsum_reverse_exclusive_f64_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumsumReverseExclusiveF64Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumsum_reverse_exclusive_f64(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveF64Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_f64_short,
+      running_cumsum_reverse_exclusive_f64);
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumsumReverseExclusiveI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumsumReverseExclusiveI32Workspace>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                            void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumsum_reverse_exclusive_i32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumsumReverseExclusiveI32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumsum_reverse_exclusive_i32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_i32_short,
+      running_cumsum_reverse_exclusive_i32);
 }
 
 extern "C" int64_t running_cumprod_f32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumprodF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodF32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                           int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumprod_f32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumprodF32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumprod_f32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumprodF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumprod_f32_short, running_cumprod_f32);
 }
 
 extern "C" int running_cumprod_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  running_cumprod_f64(x, y, M, N);
-  return 0;
+  return launch_running_cumprod_f64(x, y, M, N, running_cumprod_f64);
 }
 
 extern "C" int64_t running_cumprod_i32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumprodI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodI32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                           int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumprod_i32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumprodI32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumprod_i32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumprodI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumprod_i32_short, running_cumprod_i32);
 }
 
 extern "C" int64_t running_cumprod_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumprodExclusiveF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodExclusiveF32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                     void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumprod_exclusive_f32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumprodExclusiveF32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumprod_exclusive_f32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumprodExclusiveF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumprod_exclusive_f32_short,
+      running_cumprod_exclusive_f32);
 }
 
 extern "C" int running_cumprod_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  running_cumprod_exclusive_f64(x, y, M, N);
-  return 0;
+  return launch_running_cumprod_f64(x, y, M, N, running_cumprod_exclusive_f64);
 }
 
 extern "C" int64_t running_cumprod_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumprodExclusiveI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodExclusiveI32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                     void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumprod_exclusive_i32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumprodExclusiveI32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumprod_exclusive_i32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumprodExclusiveI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumprod_exclusive_i32_short,
+      running_cumprod_exclusive_i32);
 }
 
 extern "C" int64_t running_cumprod_reverse_f32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumprodReverseF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodReverseF32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                   void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumprod_reverse_f32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumprodReverseF32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumprod_reverse_f32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumprodReverseF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_f32_short, running_cumprod_reverse_f32);
 }
 
 extern "C" int running_cumprod_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  running_cumprod_reverse_f64(x, y, M, N);
-  return 0;
+  return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_f64);
 }
 
 extern "C" int64_t running_cumprod_reverse_i32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumprodReverseI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodReverseI32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                   void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumprod_reverse_i32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumprodReverseI32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumprod_reverse_i32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumprodReverseI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_i32_short, running_cumprod_reverse_i32);
 }
 
 extern "C" int64_t running_cumprod_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumprodReverseExclusiveF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodReverseExclusiveF32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                             void* workspace, int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumprod_reverse_exclusive_f32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumprodReverseExclusiveF32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumprod_reverse_exclusive_f32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumprodReverseExclusiveF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_exclusive_f32_short,
+      running_cumprod_reverse_exclusive_f32);
 }
 
 extern "C" int running_cumprod_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M,
                                                             int64_t N) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  running_cumprod_reverse_exclusive_f64(x, y, M, N);
-  return 0;
+  return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_exclusive_f64);
 }
 
 extern "C" int64_t running_cumprod_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCumprodReverseExclusiveI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCumprodReverseExclusiveI32Workspace>(M, N);
 }
 
 extern "C" int running_cumprod_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M,
                                                             int64_t N, void* workspace,
                                                             int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cumprod_reverse_exclusive_i32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCumprodReverseExclusiveI32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cumprod_reverse_exclusive_i32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCumprodReverseExclusiveI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_exclusive_i32_short,
+      running_cumprod_reverse_exclusive_i32);
 }
 
 extern "C" int64_t running_cummax_f32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCummaxF32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCummaxF32Workspace>(M, N);
 }
 
 extern "C" int running_cummax_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cummax_f32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCummaxF32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cummax_f32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCummaxF32Workspace>(x, y, M, N, workspace, workspace_bytes,
+                                                              running_cummax_f32_short, running_cummax_f32);
 }
 
 extern "C" int64_t running_cummax_f64_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCummaxF64Workspace(M, N).bytes;
+  return workspace_of_running<RunningCummaxF64Workspace>(M, N);
 }
 
 extern "C" int running_cummax_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({8, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 8, y, M * N * 8)) return 6;
-  if (N <= 15) {
-    running_cummax_f64_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCummaxF64Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cummax_f64(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
+  return launch_running_cumsum_f32<RunningCummaxF64Workspace>(x, y, M, N, workspace, workspace_bytes,
+                                                              running_cummax_f64_short, running_cummax_f64);
 }
 
 extern "C" int64_t running_cummax_i32_openmp_workspace(int64_t M, int64_t N) {
-  if (N <= 15) return 0;
-  return RunningCummaxI32Workspace(M, N).bytes;
+  return workspace_of_running<RunningCummaxI32Workspace>(M, N);
 }
 
 extern "C" int running_cummax_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  if (!(M >= 0)) return 1;
-  if (!(N >= 0)) return 2;
-  if (overflows({4, M, N})) return 3;
-  if (x == nullptr && M * N > 0) return 4;
-  if (y == nullptr && M * N > 0) return 5;
-  if (overlap(x, M * N * 4, y, M * N * 4)) return 6;
-  if (N <= 15) {
-    running_cummax_i32_short(x, y, M, N);
-    return 0;
-  }
-  const RunningCummaxI32Workspace space(M, N);
-  const bool own = workspace == nullptr;
-  void* const memory = own ? std::malloc(static_cast<size_t>(space.bytes)) : workspace;
-  if (memory == nullptr || (!own && workspace_bytes < space.bytes)) return 7;
-  running_cummax_i32(x, y, M, N, next_line(memory));
-  if (own) std::free(memory);
-  return 0;
-}
-
-extern "C" __attribute__((weak)) const char* running_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "M must not be negative";
-    case 2:
-      return "N must not be negative";
-    case 3:
-      return "x has more bytes than can be counted";
-    case 4:
-      return "x must not be null";
-    case 5:
-      return "y must not be null";
-    case 6:
-      return "y must not overlap x";
-    case 7:
-      return "there is not enough memory for the workspace";
-    case 8:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return launch_running_cumsum_f32<RunningCummaxI32Workspace>(x, y, M, N, workspace, workspace_bytes,
+                                                              running_cummax_i32_short, running_cummax_i32);
 }

@@ -8,29 +8,135 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Each element, by named axes:
+//   z = 0;
+//   for (int s = row_ptr[index(R)]; s < row_ptr[index(R) + 1]; ++s) z += dot(at(a, S = s), at(x, K = 64 *
+//   col[s] + J), J);
+//
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
+//   size, which is checked.
+// Aliasing: an output shares no memory with another array.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
+//   on. Half precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
+//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
+//   of what is summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
+//   number of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
+//   may call them at once.
+// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
+//   nothing; its status is about the arguments and the launches. What is wrong with entries of tables
+//   gets into *table_status, in device memory, if it is not null; all else leaves it as it is.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; bsr_matmul_error
+//   explains it.
+
+// A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
+// bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
+// arrays overlap.
+#ifndef KGEN_STATUSES
+#define KGEN_STATUSES
+#define KGEN_NEGATIVE_SIZE 1     // a size, an extent or a number of steps is negative
+#define KGEN_SIZE_NOT_ALLOWED 2  // a size is none of those that the kernel takes
+#define KGEN_TOO_LARGE 3         // an array has more bytes, or a size is more, than 63 bits can count
+#define KGEN_NULL 4              // an array is null
+#define KGEN_MISALIGNED 5        // an array does not lie at a multiple of its element's size
+#define KGEN_OVERLAP 6           // an output shares memory with another array
+#define KGEN_STRIDES 7           // strides lead too far, or to one place for two elements of an output
+#define KGEN_STEPS 8             // the number of steps is not allowed
+#define KGEN_WINDOW 9            // a window lies outside its array, or windows do not fit together
+#define KGEN_TABLE_OUTSIDE 10    // a table would be read outside its extent
+#define KGEN_TABLE_SORTED 11     // the entries of a table fall
+#define KGEN_TABLE_UNIQUE 12     // a table repeats an entry
+#define KGEN_TABLE_RANGE 13      // an entry of a table is out of range
+#define KGEN_TABLE_OFFSETS 14    // offsets do not begin with 0, fall, or do not end with the total
+#define KGEN_TABLE_RETURN 15     // a table returns to a block that was left
+#define KGEN_TABLE_CONFLICT 16   // by a table, steps that run at once write the same block
+#define KGEN_REQUIRE 17          // a requirement is not met: bits 8 to 17 are its number in the spec's body
+#define KGEN_WORKSPACE_SMALL 18  // the workspace is too small
+#define KGEN_WORKSPACE_MISALIGNED 19  // the workspace does not lie at a multiple of 16 bytes
+#define KGEN_WORKSPACE_OVERLAP 20     // the workspace shares memory with an array
+#define KGEN_NO_MEMORY 21             // there is not enough memory for the workspace
+#define KGEN_CUDA_ERROR 22            // a CUDA call failed: bits 8 to 27 are its cudaError_t
+#endif
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
-
-// All functions return 0, or a status that bsr_matmul_error explains. Arrays are dense and row-major unless
-// strides are given, and need no alignment.
 
 // row_ptr: i32[R + 1], sorted, each in 0 .. S + 1 - 1
 // col: i32[S], each in 0 .. cdiv(K, 64) - 1
 // a: f32[S, 64, 64]
 // x: f32[K, N]
 // z: f32[(R) * (64), N]
-/* @function bsr_matmul args: table row_ptr i32 [R + 1] sorted range S + 1; table col i32 [S] range cdiv(K,
- * 64); in a f32 [S, 64, 64]; in x f32 [K, N]; out z f32 [(R) * (64), N]; size R; size S; size K; size N;
- * status table_status */
+/* @function bsr_matmul args: table row_ptr i32 [R + 1] sorted range S + 1; table col i32 [S] range cdiv(K, 64); in a f32 [S, 64, 64]; in x f32 [K, N]; out z f32 [(R) * (64), N]; size R; size S; size K; size N; status table_status */
 int bsr_matmul_cuda(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x, float* z,
                     int64_t R, int64_t S, int64_t K, int64_t N, int32_t* table_status, void* stream);
 int bsr_matmul_openmp(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x, float* z,
                       int64_t R, int64_t S, int64_t K, int64_t N);
 
-// What a status means.
-const char* bsr_matmul_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* bsr_matmul_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_TOO_LARGE: return "R + 1 is more than can be counted";
+    case KGEN_TOO_LARGE | 1 << 8: return "row_ptr has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "row_ptr must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "row_ptr must lie at a multiple of its element's size";
+    case KGEN_TABLE_SORTED | 1 << 8: return "entries of row_ptr must not fall";
+    case KGEN_TABLE_RANGE | 1 << 8: return "entries of row_ptr must be at least 0 and less than S + 1";
+    case KGEN_TOO_LARGE | 2 << 8: return "col has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "col must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "col must lie at a multiple of its element's size";
+    case KGEN_TABLE_RANGE | 2 << 8: return "entries of col must be at least 0 and less than cdiv(K, 64)";
+    case KGEN_TOO_LARGE | 3 << 8: return "a has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "a must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "a must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 4 << 8: return "x has more bytes than can be counted";
+    case KGEN_NULL | 4 << 8: return "x must not be null";
+    case KGEN_MISALIGNED | 4 << 8: return "x must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 5 << 8: return "z has more bytes than can be counted";
+    case KGEN_NULL | 5 << 8: return "z must not be null";
+    case KGEN_MISALIGNED | 5 << 8: return "z must lie at a multiple of its element's size";
+    case KGEN_NEGATIVE_SIZE | 6 << 8: return "R must not be negative";
+    case KGEN_NEGATIVE_SIZE | 7 << 8: return "S must not be negative";
+    case KGEN_NEGATIVE_SIZE | 8 << 8: return "K must not be negative";
+    case KGEN_NEGATIVE_SIZE | 9 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 5 << 8 | 1 << 18: return "z must not overlap row_ptr";
+    case KGEN_OVERLAP | 5 << 8 | 2 << 18: return "z must not overlap col";
+    case KGEN_OVERLAP | 5 << 8 | 3 << 18: return "z must not overlap a";
+    case KGEN_OVERLAP | 5 << 8 | 4 << 18: return "z must not overlap x";
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+struct bsr_matmul_arguments {
+  const int32_t* row_ptr = nullptr;
+  const int32_t* col = nullptr;
+  const float* a = nullptr;
+  const float* x = nullptr;
+  float* z = nullptr;
+  int64_t R = 0;
+  int64_t S = 0;
+  int64_t K = 0;
+  int64_t N = 0;
+};
+inline int bsr_matmul_cuda(const bsr_matmul_arguments& arguments, int32_t* table_status, void* stream) {
+  return bsr_matmul_cuda(arguments.row_ptr, arguments.col, arguments.a, arguments.x, arguments.z, arguments.R,
+                         arguments.S, arguments.K, arguments.N, table_status, stream);
+}
+inline int bsr_matmul_openmp(const bsr_matmul_arguments& arguments) {
+  return bsr_matmul_openmp(arguments.row_ptr, arguments.col, arguments.a, arguments.x, arguments.z,
+                           arguments.R, arguments.S, arguments.K, arguments.N);
+}
+
 #endif

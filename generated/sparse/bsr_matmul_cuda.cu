@@ -8,125 +8,17 @@
 
 #include "bsr_matmul.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-// Is the coordinate within 0 .. extent-1?
-__host__ __device__ inline bool inside(int64_t coordinate, int64_t extent) {
-  return coordinate >= 0 && coordinate < extent;
-}
-
-// A table's entry, 0 beyond its ends.
-template <class T>
-__host__ __device__ inline T table_at(const T* table, int64_t entry, int64_t count) {
-  return entry >= 0 && entry < count ? table[entry] : T(0);
-}
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-__host__ __device__ inline int32_t wrapping_multiply(int32_t a, int32_t b) {
-  return int32_t(uint32_t(a) * uint32_t(b));
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// Do all arrays begin at a multiple of 16 bytes?
-inline bool aligned(std::initializer_list<const void*> arrays) {
-  for (const void* array : arrays)
-    if (reinterpret_cast<uintptr_t>(array) % 16 != 0) return false;
-  return true;
-}
-
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
-// once.
-template <size_t kBytes>
-struct Aligned {
-  enum : size_t {
-    kTo = kBytes % 16 == 0  ? 16
-          : kBytes % 8 == 0 ? 8
-          : kBytes % 4 == 0 ? 4
-          : kBytes % 2 == 0 ? 2
-                            : 1
-  };
-};
-template <class T, int kElements, int kFields = 1>
-struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
-  T elements[kElements * kFields];
-  __device__ inline T& operator[](int i) { return elements[i]; }
-  __device__ inline const T& operator[](int i) const { return elements[i]; }
-};
-
-// Past the end, where only `left` positions are left, the last of them is repeated.
-template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
-  if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
-  Pack<T, kElements, kFields> pack;
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    pack[i] = from[i / kFields < left ? i : (left - 1) * kFields + i % kFields];
-  return pack;
-}
-
-template <bool kWide = true, class T, int kElements, int kFields, class Index>
-__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
-  if (kWide && left >= kElements) {
-    *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kElements * kFields; ++i)
-    if (i / kFields < left) to[i] = pack[i];
-}
+using namespace kgen_cuda;
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512)
@@ -192,75 +84,13 @@ cudaError_t bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* 
 extern "C" int bsr_matmul_cuda(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x,
                                float* z, int64_t R, int64_t S, int64_t K, int64_t N, int32_t* table_status,
                                void* stream) {
-  if (!(R >= 0)) return 1;
-  if (!(S >= 0)) return 2;
-  if (!(K >= 0)) return 3;
-  if (!(N >= 0)) return 4;
-  if (overflows({4, S, 64, 64})) return 5;
-  if (overflows({4, K, N})) return 6;
-  if (overflows({4, R, 64, N})) return 7;
-  if (R > INT64_MAX / 8) return 8;
-  if (overflows({4, R + 1})) return 8;
-  if (overflows({4, S})) return 9;
-  if (row_ptr == nullptr && (R + 1) > 0) return 10;
-  if (col == nullptr && S > 0) return 11;
-  if (a == nullptr && S * 64 * 64 > 0) return 12;
-  if (x == nullptr && K * N > 0) return 13;
-  if (z == nullptr && R * 64 * N > 0) return 14;
-  if (overlap(a, S * 64 * 64 * 4, z, R * 64 * N * 4)) return 18;
-  if (overlap(x, K * N * 4, z, R * 64 * N * 4)) return 19;
+  if (const int status = check_sizes({{6, R}, {7, S}, {8, K}, {9, N}})) return status;
+  if (double(R) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
+  const Array arrays[] = {
+      {1, row_ptr, {R + 1}}, {2, col, {S}}, {3, a, {S, 64, 64}}, {4, x, {K, N}}, {5, z, {R, 64, N}}};
+  if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(larger(S * 64 * 64, K * N), R * 64 * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const cudaError_t error = small
-                                ? bsr_matmul<int32_t>(row_ptr, col, a, x, z, R, S, K, N, table_status, queue)
-                                : bsr_matmul<int64_t>(row_ptr, col, a, x, z, R, S, K, N, table_status, queue);
-  return error == cudaSuccess ? 0 : 20;
-}
-
-extern "C" __attribute__((weak)) const char* bsr_matmul_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "R must not be negative";
-    case 2:
-      return "S must not be negative";
-    case 3:
-      return "K must not be negative";
-    case 4:
-      return "N must not be negative";
-    case 5:
-      return "a has more bytes than can be counted";
-    case 6:
-      return "x has more bytes than can be counted";
-    case 7:
-      return "z has more bytes than can be counted";
-    case 8:
-      return "row_ptr has more bytes than can be counted";
-    case 9:
-      return "col has more bytes than can be counted";
-    case 10:
-      return "row_ptr must not be null";
-    case 11:
-      return "col must not be null";
-    case 12:
-      return "a must not be null";
-    case 13:
-      return "x must not be null";
-    case 14:
-      return "z must not be null";
-    case 15:
-      return "entries of row_ptr must not fall";
-    case 16:
-      return "entries of row_ptr must be at least 0 and less than S + 1";
-    case 17:
-      return "entries of col must be at least 0 and less than cdiv(K, 64)";
-    case 18:
-      return "z must not overlap a";
-    case 19:
-      return "z must not overlap x";
-    case 20:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  return cuda_status(small ? bsr_matmul<int32_t>(row_ptr, col, a, x, z, R, S, K, N, table_status, queue)
+                           : bsr_matmul<int64_t>(row_ptr, col, a, x, z, R, S, K, N, table_status, queue));
 }

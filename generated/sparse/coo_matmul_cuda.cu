@@ -8,132 +8,17 @@
 
 #include "coo_matmul.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
-#include <initializer_list>
+
+#include "../kgen_cuda.h"
+
+#if KGEN_CUDA_REVISION != 6
+#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif
 
 namespace {
 
-// A table's entry, 0 beyond its ends.
-template <class T>
-__host__ __device__ inline T table_at(const T* table, int64_t entry, int64_t count) {
-  return entry >= 0 && entry < count ? table[entry] : T(0);
-}
-
-__host__ __device__ inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-__host__ __device__ inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
-template <class A, class B>
-__host__ __device__ inline auto smaller(A a, B b) {
-  return a < b ? a : b;
-}
-
-template <class A, class B>
-__host__ __device__ inline auto larger(A a, B b) {
-  return a > b ? a : b;
-}
-
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) &&
-         q < p + uintptr_t(a_bytes);
-}
-
-// Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
-inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
-  const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
-  return start;
-}
-
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
-template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                          cudaStream_t stream, Arguments... arguments) {
-  if (blocks <= 0) return cudaSuccess;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = threads;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
-// device idle.
-inline unsigned block_threads(int64_t length, int64_t blocks) {
-  unsigned threads = 32;
-  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
-    threads *= 2;
-  return threads;
-}
-
-// Room for `count` elements, so that the next tile is aligned too.
-inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
-
-// Tiles that do not fit into shared memory lie in the workspace, one set a block.
-inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t blocks) {
-  return bytes <= shared_limit ? 0 : bytes * blocks;
-}
-
-// The next tile of `count` elements.
-template <class T>
-__device__ inline T* take(char*& tile, int64_t count) {
-  T* const out = reinterpret_cast<T*>(tile);
-  tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
-  return out;
-}
-
-// The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T>
-__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
-  return T(__shfl_sync(mask, value, int(lane), int(width)));
-}
-
-#if defined(__CUDACC__)
-__device__ inline unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  return bytes;
-}
-#endif
-
-// Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
-__device__ inline T block_fold(T value, Combine combine) {
-  const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
-#pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = combine(value, from_lane(value, lane + distance));
-  if (warps == 1) return from_lane(value, 0);
-  T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();  // what the fold before has left there is read
-  if (lane == 0) slots[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
-}
+using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct CooMatmulWorkspace {
@@ -162,20 +47,20 @@ __global__ void __launch_bounds__(512)
     for (Index n = Index(j * 128) + Index(threadIdx.x); n < smaller(j * 128 + 128, N);
          n += Index(blockDim.x)) {
       for (Index s = 0; s < S; ++s) {
-        if (!(int64_t(table_at(col, s, S)) * 64 < K)) {
-          if (table_status != nullptr) *table_status = 20;
+        if (!(K <= 0 ? 1 : int64_t(table_at(col, s, S)) * 64 < K)) {
+          if (table_status != nullptr) *table_status = status_of(KGEN_WINDOW, 4);
           continue;
         }
         if (!(int64_t(table_at(col, s, S)) * 64 + 64 > 0)) {
-          if (table_status != nullptr) *table_status = 20;
+          if (table_status != nullptr) *table_status = status_of(KGEN_WINDOW, 4);
           continue;
         }
-        if (!(int64_t(table_at(row, s, S)) * 64 < M)) {
-          if (table_status != nullptr) *table_status = 21;
+        if (!(M <= 0 ? 1 : int64_t(table_at(row, s, S)) * 64 < M)) {
+          if (table_status != nullptr) *table_status = status_of(KGEN_WINDOW, 5);
           continue;
         }
         if (!(int64_t(table_at(row, s, S)) * 64 + 64 > 0)) {
-          if (table_status != nullptr) *table_status = 21;
+          if (table_status != nullptr) *table_status = status_of(KGEN_WINDOW, 5);
           continue;
         }
 
@@ -224,91 +109,22 @@ cudaError_t coo_matmul(const int32_t* row, const int32_t* col, const float* a, c
 }  // namespace
 
 extern "C" int64_t coo_matmul_cuda_workspace(int64_t S, int64_t M, int64_t K, int64_t N) {
+  if (const int status = check_sizes({{6, S}, {7, M}, {8, K}, {9, N}})) return -status;
   return CooMatmulWorkspace(S, M, K, N).bytes;
 }
 
 extern "C" int coo_matmul_cuda(const int32_t* row, const int32_t* col, const float* a, const float* x,
                                float* z, int64_t S, int64_t M, int64_t K, int64_t N, int32_t* table_status,
                                void* workspace, int64_t workspace_bytes, void* stream) {
-  if (!(S >= 0)) return 1;
-  if (!(M >= 0)) return 2;
-  if (!(K >= 0)) return 3;
-  if (!(N >= 0)) return 4;
-  if (overflows({4, S, 64, 64})) return 5;
-  if (overflows({4, K, N})) return 6;
-  if (overflows({4, M, N})) return 7;
-  if (overflows({4, S})) return 8;
-  if (row == nullptr && S > 0) return 9;
-  if (col == nullptr && S > 0) return 10;
-  if (a == nullptr && S * 64 * 64 > 0) return 11;
-  if (x == nullptr && K * N > 0) return 12;
-  if (z == nullptr && M * N > 0) return 13;
-  if (overlap(a, S * 64 * 64 * 4, z, M * N * 4)) return 17;
-  if (overlap(x, K * N * 4, z, M * N * 4)) return 18;
+  if (const int status = check_sizes({{6, S}, {7, M}, {8, K}, {9, N}})) return status;
+  const Array arrays[] = {{1, row, {S}}, {2, col, {S}}, {3, a, {S, 64, 64}}, {4, x, {K, N}}, {5, z, {M, N}}};
+  if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(larger(S * 64 * 64, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const CooMatmulWorkspace space(S, M, K, N);
-  void* memory = workspace;
-  if (workspace != nullptr && workspace_bytes < space.bytes) return 19;
-  if (workspace == nullptr && space.bytes > 0 &&
-      cudaMallocAsync(&memory, static_cast<size_t>(space.bytes), queue) != cudaSuccess)
-    return 19;
-  const cudaError_t error = small ? coo_matmul<int32_t>(row, col, a, x, z, S, M, K, N, table_status,
-                                                        static_cast<char*>(memory), queue)
-                                  : coo_matmul<int64_t>(row, col, a, x, z, S, M, K, N, table_status,
-                                                        static_cast<char*>(memory), queue);
-  if (workspace == nullptr && memory != nullptr) cudaFreeAsync(memory, queue);
-  return error == cudaSuccess ? 0 : 22;
-}
-
-extern "C" __attribute__((weak)) const char* coo_matmul_error(int status) {
-  switch (status) {
-    case 0:
-      return "success";
-    case 1:
-      return "S must not be negative";
-    case 2:
-      return "M must not be negative";
-    case 3:
-      return "K must not be negative";
-    case 4:
-      return "N must not be negative";
-    case 5:
-      return "a has more bytes than can be counted";
-    case 6:
-      return "x has more bytes than can be counted";
-    case 7:
-      return "z has more bytes than can be counted";
-    case 8:
-      return "row has more bytes than can be counted";
-    case 9:
-      return "row must not be null";
-    case 10:
-      return "col must not be null";
-    case 11:
-      return "a must not be null";
-    case 12:
-      return "x must not be null";
-    case 13:
-      return "z must not be null";
-    case 14:
-      return "entries of row must not fall";
-    case 15:
-      return "entries of row must be at least 0 and less than cdiv(M, 64)";
-    case 16:
-      return "entries of col must be at least 0 and less than cdiv(K, 64)";
-    case 17:
-      return "z must not overlap a";
-    case 18:
-      return "z must not overlap x";
-    case 19:
-      return "there is not enough memory for the workspace";
-    case 20:
-      return "a window of x lies outside";
-    case 21:
-      return "a window of z lies outside";
-    case 22:
-      return "a CUDA call failed; cudaGetLastError says why";
-  }
-  return "unknown status";
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(
+      small ? coo_matmul<int32_t>(row, col, a, x, z, S, M, K, N, table_status, memory.data, queue)
+            : coo_matmul<int64_t>(row, col, a, x, z, S, M, K, N, table_status, memory.data, queue));
 }

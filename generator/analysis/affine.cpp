@@ -1,11 +1,13 @@
 // Sizes as isl's piecewise affine expressions over parameters. isl's C++ interface throws; nothing of that leaves here.
 #include "analysis/affine.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include <isl/cpp.h>
 
+#include "analysis/coordinates.h"
 #include "analysis/facts.h"
 
 namespace kgen {
@@ -182,13 +184,36 @@ private:
   int nodes_ = 0;
 };
 
+bool is_of_sizes(const Size &size) {
+  return size.op != Size::Op::table && size.op != Size::Op::grid && size.op != Size::Op::grid_size &&
+         std::all_of(size.args.begin(), size.args.end(), is_of_sizes);
+}
+
+// What the spec requires of sizes, as far as sizes can say it. All launchers have asked for that before they do
+// anything; what is required of tables in device memory is found out too late to be built on.
+void add_required(const Kernel &kernel, ExprId id, std::vector<Size> &out) {
+  const Expr &e = kernel.expr(id);
+  if (e.op == Op::both) {
+    add_required(kernel, e.args[0], out);
+    add_required(kernel, e.args[1], out);
+    return;
+  }
+  Symbols symbols(kernel);
+  const auto condition = analysis::Coordinates(kernel, symbols).size(id);
+  if (condition && is_of_sizes(*condition))
+    out.push_back(*condition);
+}
+
 bool ask(const Kernel &kernel, isl_ctx *raw, const std::vector<Size> &conditions,
          const std::vector<std::pair<std::string, Size>> &variables, bool &exhausted) {
   try {
     const isl::ctx ctx(raw);
     Translator translator(kernel, ctx, variables);
     isl::set all = isl::space::unit(ctx).universe_set();
-    for (const Size &condition : conditions)
+    std::vector<Size> known = conditions;
+    for (const Requirement &required : kernel.requirements)
+      add_required(kernel, required.condition, known);
+    for (const Size &condition : known)
       all = all.intersect(translator.condition(condition));
     return all.intersect(translator.context()).is_empty();
   } catch (const TooLarge &) {

@@ -13,8 +13,8 @@ namespace kgen {
 constexpr unsigned long kIslOperations = 100000;
 
 // Is there no assignment of integers to all names with every condition (a size that is not 0) true? Steps of the grid
-// and `variables` are within their bounds, axis sizes are at least 0, table entries within declared ranges. `exhausted`
-// is set when the bound was met.
+// and `variables` are within their bounds, axis sizes are at least 0 and as the spec requires, table entries within
+// declared ranges. `exhausted` is set when the bound was met.
 bool impossible(const Kernel &kernel, const std::vector<Size> &conditions,
                 const std::vector<std::pair<std::string, Size>> &variables, bool &exhausted);
 

@@ -2,7 +2,8 @@
 // what hangs on the steps. And the guards of kernels whose tables only the device can read.
 #include <algorithm>
 
-#include "analysis/context.h"
+#include "analysis/witness.h"
+#include "ir/picked_windows.h"
 #include "support/text.h"
 
 namespace kgen::analysis {
@@ -100,8 +101,7 @@ private:
     check.condition = Size::make(Size::Op::not_equal, {size, Size::integer(0)});
     for (const GridDim &dim : kernel_.grid)
       if (in_steps && context_.sizes_only(dim.size) && !dim.size.is_integer())
-        check.condition = Size::make(Size::Op::choose, {Size::make(Size::Op::less_equal, {dim.size, Size::integer(0)}),
-                                                        Size::integer(1), check.condition});
+        check.condition = unless_empty(dim.size, check.condition);
   }
 
   // An axis of `equals`, or one whose every extent is `X=e`.
@@ -283,9 +283,7 @@ private:
       Size elements_missing = Size::integer(0);
       for (auto dim = var.dims.rbegin(); dim != var.dims.rend(); ++dim)
         if (!dim->extent.is_integer())
-          elements_missing =
-              Size::make(Size::Op::choose, {Size::make(Size::Op::less_equal, {dim->extent, Size::integer(0)}),
-                                            Size::integer(1), elements_missing});
+          elements_missing = unless_empty(dim->extent, elements_missing);
       const Size condition =
           Size::make(Size::Op::choose, {Size::make(Size::Op::greater, {kernel_.grid[g].size, Size::integer(0)}),
                                         Size::integer(1), elements_missing});
@@ -310,12 +308,16 @@ private:
       Guard guard;
       guard.tables = tables;
       guard.var = v;
+      guard.argument = var.name;
       guard.message = "a window of " + var.name + " lies outside";
-      guard.condition = Size::make(Size::Op::less, {dim.start, dim.extent});
-      context_.facts.guards.push_back(guard);
-      guard.condition =
-          Size::make(Size::Op::greater, {Size::make(Size::Op::add, {dim.start, dim.block}), Size::integer(0)});
-      context_.facts.guards.push_back(guard);
+      const auto add = [&](const Size &condition) {
+        guard.condition = where_it_exists(kernel_, dim.start, condition, Size::integer(1));
+        context_.facts.guards.push_back(guard);
+      };
+      const Size begins_inside = Size::make(Size::Op::less, {dim.start, dim.extent});
+      // Along an empty axis a step has no lanes, but it runs; one element that is picked must be there.
+      add(dim.axis == kNone ? begins_inside : unless_empty(dim.extent, begins_inside));
+      add(Size::make(Size::Op::greater, {Size::make(Size::Op::add, {dim.start, dim.block}), Size::integer(0)}));
     }
   }
 
@@ -333,7 +335,14 @@ private:
   }
 
   void table_index(TableId table, const Size &index, const Size &extent, const std::string &what) {
+    Size entry;
+    entry.op = Size::Op::table;
+    entry.name = kernel_.tables[table].name;
+    entry.args = {index};
+    const std::vector<Size> needed = lengths_needed(kernel_, entry);
     Symbols symbols(kernel_);
+    for (const Size &length : needed)
+      symbols.assume_positive(length);
     const Polynomial p = symbols.polynomial(index);
     const bool low = symbols.nonnegative(p);
     const bool high = symbols.nonnegative(symbols.polynomial(extent) - p - Polynomial::constant(1));
@@ -344,20 +353,24 @@ private:
         : high ? at_least_zero(index)
                : Size::make(Size::Op::choose,
                             {at_least_zero(index), Size::make(Size::Op::less, {index, extent}), Size::integer(0)});
+    condition = where_it_exists(kernel_, entry, condition, Size::integer(1));
     const Table &row = kernel_.tables[table];
     const std::vector<TableId> tables = context_.tables_of(condition);
     if (!tables.empty() && !context_.on_host(tables)) {
       Guard guard;
       guard.condition = condition;
       guard.tables = tables;
+      guard.argument = row.name;
       guard.message = row.name + " is read outside its extent";
       context_.facts.guards.push_back(guard);
     }
     const Tested tested = tables.empty() ? context_.search.condition(condition, Size::integer(1)) : Tested{};
-    if (tested.fails && !tested.holds) {
+    const auto witness =
+        tested.fails && !tested.holds ? executed(context_, tested.fails, Fault::table_outside, kNone) : std::nullopt;
+    if (witness) {
       Diagnostic &error = context_.diags.add(DiagId::table_outside, row.place, {row.name});
-      error.help = to_string(kernel_, *tested.fails) + ": " + what + " read entry " + to_string(index) + " of " +
-                   to_string(extent);
+      error.help =
+          to_string(kernel_, *witness) + ": " + what + " read entry " + to_string(index) + " of " + to_string(extent);
       return;
     }
     Check check;

@@ -9,17 +9,34 @@
 #include "analysis/facts.h"
 #include "analysis/search.h"
 #include "analysis/symbols.h"
+#include "ir/interpret.h"
 
 namespace kgen::analysis {
 
 struct Flow;
+
+// How the run of a trial ended.
+struct Ran {
+  Fault fault = Fault::none;
+  VarId faulty = kNone;
+  std::string element;
+  std::vector<int64_t> step;
+};
+
+// Why a plain write of an output may leave elements out.
+struct Gap {
+  Witness witness;
+  std::string what;
+};
 
 struct Context {
   Kernel &kernel;
   Diagnostics &diags;
   Facts facts;
   Search search;
-  std::map<VarId, std::string> gaps; // why a plain write of an output may leave elements out
+  std::map<VarId, Gap> gaps;
+  std::map<std::pair<int, int>, Ran> runs; // by trial and data; see witness.h
+  int64_t run_operations = 0;
 
   Context(Kernel &k, Diagnostics &d) : kernel(k), diags(d), search(k) {}
 
@@ -55,6 +72,12 @@ void find_moves(Context &context);
 Determined determined_steps(const Context &context, VarId output, bool with_relations);
 // Does equality of windows along dimension `g` mean consecutive steps (a sorted table, a floor)?
 bool moves_in_order(const Context &context, VarId output, GridId g);
+
+// Nothing is asked where there is nothing: the condition, and 1 where the extent is 0.
+inline Size unless_empty(const Size &extent, const Size &condition) {
+  return Size::make(Size::Op::choose,
+                    {Size::make(Size::Op::less_equal, {extent, Size::integer(0)}), Size::integer(1), condition});
+}
 
 // Each judges one thing for all operands.
 void judge_bounds(Context &context);

@@ -5,6 +5,7 @@
 
 #include "analysis/context.h"
 #include "analysis/digits.h"
+#include "analysis/witness.h"
 
 namespace kgen::analysis {
 namespace {
@@ -31,7 +32,7 @@ public:
       return by_relations();
     return {Verdict::refuted,
             tested.fails ? "an element is in no window" : "not proved that the windows reach every element",
-            tested.fails};
+            executed(context_, tested.fails, Fault::unwritten, output_)};
   }
 
 private:
@@ -74,6 +75,8 @@ private:
     if (atom.kind == Atom::Kind::modulo)
       if (const int step = turning(atom); step != kNone && claim({step, kOne, std::nullopt}))
         return atom.args[1] - kOne;
+    if (atom.kind == Atom::Kind::table)
+      return permuted(atom);
     const auto digit = digit_of(symbols_, id);
     if (!digit || symbols_.atom(digit->step).grid == kNone)
       return std::nullopt;
@@ -84,6 +87,23 @@ private:
     if (!values || !Symbols::divide(steps, high) || steps_of(kernel_, grid.size) != 0 || !claim(*digit))
       return std::nullopt;
     return *values - kOne;
+  }
+
+  // Entries that differ, as many as there are values for them: read one by one, they take every value.
+  std::optional<Polynomial> permuted(const Atom &entry) {
+    const Table *table = entry.table == kNone ? nullptr : &kernel_.tables[entry.table];
+    if (table == nullptr || !table->unique || !table->range || table->dims.size() != 1)
+      return std::nullopt;
+    const Polynomial &place = entry.args[0], values = symbols_.polynomial(*table->range);
+    const bool plain =
+        place.terms.size() == 1 && place.terms.begin()->first.size() == 1 && place.terms.begin()->second == 1;
+    const int step = plain ? place.terms.begin()->first[0] : kNone;
+    const GridId grid = plain ? symbols_.atom(step).grid : kNone;
+    if (grid == kNone || steps_of(kernel_, kernel_.grid[grid].size) != 0 ||
+        !(symbols_.polynomial(kernel_.grid[grid].size) - values).is_zero() ||
+        !(symbols_.polynomial(table->dims[0]) - values).is_zero() || !claim({step, kOne, std::nullopt}))
+      return std::nullopt;
+    return values - kOne;
   }
 
   bool claim(const Digit &digit) {
@@ -130,8 +150,8 @@ private:
       }
     if (!symbols_.nonnegative(constant * Polynomial::constant(-1)))
       return false;
-    // What is reached so far: 0 .. reach - 1. The next part is one whose stride leaves no gap.
-    Polynomial reach = constant + symbols_.polynomial(dim.block);
+    // So many elements follow each other so far, from `constant` on. The next part is one whose stride leaves no gap.
+    Polynomial reach = symbols_.polynomial(dim.block);
     while (!open->empty()) {
       auto next = std::find_if(open->begin(), open->end(), [&](const Part &part) {
         return symbols_.nonnegative(part.stride) && symbols_.nonnegative(reach - part.stride);
@@ -144,7 +164,7 @@ private:
       reach = reach + next->stride * next->most;
       open->erase(next);
     }
-    return require(reach - symbols_.polynomial(dim.extent));
+    return require(constant + reach - symbols_.polynomial(dim.extent));
   }
 
   Finding by_relations() {
@@ -164,8 +184,7 @@ private:
   Size nonempty_or(Size relation) const {
     for (const Dim &dim : var_.dims)
       if (!dim.extent.is_integer())
-        relation = Size::make(Size::Op::choose, {Size::make(Size::Op::less_equal, {dim.extent, Size::integer(0)}),
-                                                 Size::integer(1), relation});
+        relation = unless_empty(dim.extent, relation);
     return relation;
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/digits.h"
+#include "ir/picked_windows.h"
 
 namespace kgen::analysis {
 namespace {
@@ -12,7 +13,7 @@ const Polynomial kOne = Polynomial::constant(1);
 }
 
 Determined Determiner::run(bool with_relations) {
-  while (step() || unwrap() || assemble() || (with_relations && step_with_relation())) {
+  while (step() || unwrap() || assemble() || place_in_rows() || (with_relations && step_with_relation())) {
   }
   return known_;
 }
@@ -89,7 +90,7 @@ void Determiner::learn(int id) {
     if ((symbols_.steps_of(atom.args[1]) & ~known_.steps) == 0)
       equations_.push_back({atom.args[0], atom.args[1] - kOne});
   if (atom.kind == Atom::Kind::table && context_.kernel.tables[atom.table].unique && atom.args.size() == 1)
-    equations_.push_back({atom.args[0], Polynomial()});
+    equations_.push_back({atom.args[0], Polynomial(), true});
   // A quotient and a remainder by the same divisor are the number itself.
   for (int other : known_atoms_) {
     const Atom &partner = symbols_.atom(other);
@@ -124,6 +125,34 @@ bool Determiner::assemble() {
     const auto &upper = symbols_.atom(step).upper;
     if (!upper.empty() && symbols_.nonnegative(reach - kOne - Polynomial(upper.front()))) {
       learn(step);
+      return true;
+    }
+  }
+  return false;
+}
+
+// A place in a packed array, `start[row] + n`, is that of one row and one step in it, where the row has any.
+bool Determiner::place_in_rows() {
+  const Kernel &kernel = context_.kernel;
+  const auto is_single = [&](GridId grid) { return grid != kNone && kernel.grid[grid].block == Size::integer(1); };
+  for (const Equation &equation : equations_) {
+    const std::vector<int> open = open_atoms(unknown_part(equation.start));
+    if (!equation.is_picked || !equation.slack.is_zero() || open.size() != 2)
+      continue;
+    for (const auto &[step, begin] : {std::pair(open[0], open[1]), std::pair(open[1], open[0])}) {
+      const Atom n = symbols_.atom(step), entry = symbols_.atom(begin);
+      if (n.kind != Atom::Kind::step || n.grid == kNone || entry.kind != Atom::Kind::table || entry.args.size() != 1 ||
+          !is_single(n.grid) || !counts_own_row(kernel, n.grid))
+        continue;
+      const Axis &axis = kernel.axes[kernel.grid[n.grid].axis];
+      const GridId rows = kernel.axes[axis.over].grid;
+      const Polynomial row = symbols_.polynomial(Size::grid(kernel.grid[rows].name)), index = entry.args[0];
+      Polynomial place;
+      place.terms[{step}] = place.terms[{begin}] = 1;
+      if (axis.ragged != entry.table || !is_single(rows) || !(index - row).is_zero() ||
+          !(unknown_part(equation.start) - place).is_zero())
+        continue;
+      known_.steps |= symbols_.steps_of(row) | symbols_.atom(step).steps;
       return true;
     }
   }
@@ -173,9 +202,7 @@ bool Determiner::step_with_relation() {
       const Size enough = symbols_.size_of(*required);
       if (!context_.sizes_only(single) || !context_.sizes_only(enough))
         continue;
-      const Size condition =
-          Size::make(Size::Op::choose, {Size::make(Size::Op::less_equal, {single, Size::integer(0)}), Size::integer(1),
-                                        Size::make(Size::Op::greater_equal, {enough, Size::integer(0)})});
+      const Size condition = unless_empty(single, Size::make(Size::Op::greater_equal, {enough, Size::integer(0)}));
       known_.relations.push_back(condition);
       learn(atom);
       return true;

@@ -25,6 +25,7 @@ private:
   struct Equation {
     Polynomial start;
     Polynomial slack;
+    bool is_picked = false; // by an entry of a table, so that in empty rows there is none
   };
 
   bool is_known(int atom) const;
@@ -36,6 +37,7 @@ private:
   bool step();
   bool unwrap();
   bool assemble();
+  bool place_in_rows();
   bool step_with_relation();
 
   const Context &context_;

@@ -1,68 +1,18 @@
 #include "analysis/examples.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 
 #include "analysis/coordinates.h"
 #include "analysis/flow.h"
 #include "analysis/symbols.h"
-#include "ir/evaluate.h"
-#include "ir/interpret.h"
 
 namespace kgen::analysis {
 namespace {
 
-constexpr int64_t kMostOperations = 20'000, kMostOfAll = 500'000;
+constexpr int64_t kMostWork = 500'000;
 constexpr int64_t kMostElements = 4096;
-constexpr std::array<int64_t, 5> kFills = {0, 1, -1, 100, -100};
-
-int64_t elements_of(const std::vector<int64_t> &shape) {
-  int64_t count = 1;
-  for (int64_t extent : shape)
-    count = extent > kMostElements ? kMostElements + 1 : std::min(count * extent, kMostElements + 1);
-  return count;
-}
-
-std::optional<Array> filled(Type type, const std::optional<std::vector<int64_t>> &shape, int64_t value) {
-  if (!shape || elements_of(*shape) > kMostElements)
-    return std::nullopt;
-  Array array{type, *shape, {}};
-  array.bytes.resize(static_cast<size_t>(elements_of(*shape) * bytes_of(type)));
-  const Value stored = convert(integer_value(value), Type::i64, type);
-  for (size_t at = 0; at < array.bytes.size(); at += static_cast<size_t>(bytes_of(type)))
-    store_value(&array.bytes[at], type, stored);
-  return array;
-}
-
-// What a trial is as arguments; all data are `fill`.
-std::optional<RunInput> arguments_of(const Kernel &kernel, const Trial &trial, int64_t fill) {
-  RunInput out;
-  for (AxisId axis : kernel.size_arguments)
-    out.sizes[kernel.axes[axis].name] = trial.axes[axis].value_or(0);
-  for (size_t t = 0; t < kernel.tables.size(); ++t) {
-    Array table{kernel.tables[t].type, trial.table_dims[t], {}};
-    const auto bytes = static_cast<size_t>(bytes_of(table.type));
-    table.bytes.resize(trial.tables[t].size() * bytes);
-    for (size_t i = 0; i < trial.tables[t].size(); ++i)
-      store_value(&table.bytes[i * bytes], table.type, integer_value(trial.tables[t][i]));
-    out.tables[kernel.tables[t].name] = std::move(table);
-  }
-  for (const Var &var : kernel.vars) {
-    if (var.kind != Var::Kind::input)
-      continue;
-    auto array = filled(var.type, array_shape(kernel, var, out), fill);
-    if (!array)
-      return std::nullopt;
-    out.arrays[var.name] = std::move(*array);
-  }
-  for (const ScalarArgument &scalar : kernel.scalars) {
-    out.scalars[scalar.name] = static_cast<double>(fill);
-    out.integers[scalar.name] = fill;
-  }
-  return out;
-}
 
 // Which elements of an input the steps read, in the lanes of a small run.
 class Reads {
@@ -177,40 +127,6 @@ bool in_window(Context &context, VarId var, const Trial &trial, const std::vecto
 
 } // namespace
 
-std::optional<Example> unwritten_example(Context &context, VarId output) {
-  const Kernel &kernel = context.kernel;
-  const std::string begins = "`" + context.var(output).name + "`", ends = " is never written";
-  int64_t operations = 0;
-  // "z[3]" of a run in which it stays unwritten.
-  const auto unwritten = [&](const Trial &trial, int64_t fill) -> std::string {
-    const auto input = arguments_of(kernel, trial, fill);
-    if (!input || operations > kMostOfAll)
-      return "";
-    RunOptions options;
-    options.work_limit = kMostOperations;
-    const RunResult result = interpret(kernel, *input, options);
-    operations += result.operations;
-    const std::string &said = result.error;
-    if (!said.starts_with(begins) || !said.ends_with(ends))
-      return "";
-    return context.var(output).name + said.substr(begins.size(), said.size() - begins.size() - ends.size());
-  };
-  std::optional<Example> out;
-  context.search.legal_runs([&](const Trial &trial, const Search::Steps &) {
-    for (int64_t fill : kFills) {
-      const std::string element = unwritten(trial, fill);
-      if (element.empty())
-        continue;
-      out = {context.search.witness(trial, {}, element), ""};
-      if (!std::all_of(kFills.begin(), kFills.end(), [&](int64_t other) { return unwritten(trial, other) == element; }))
-        out->data = "with " + std::to_string(fill) + " in all inputs" + (kernel.scalars.empty() ? "" : " and scalars");
-      break;
-    }
-    return !out && operations <= kMostOfAll;
-  });
-  return out;
-}
-
 std::optional<Witness> stale_example(Context &context, VarId input, VarId output) {
   const Kernel &kernel = context.kernel;
   if (std::any_of(kernel.axes.begin(), kernel.axes.end(), [](const Axis &axis) { return axis.ragged != kNone; }))
@@ -225,12 +141,12 @@ std::optional<Witness> stale_example(Context &context, VarId input, VarId output
       for (size_t reader = 0; reader < std::min(steps.size(), kMostSteps) && !out; ++reader)
         reads.elements(trial, steps[reader], [&](const std::vector<int64_t> &element) {
           for (size_t writer = 0; writer < (in_order ? reader : std::min(steps.size(), kMostSteps)) && !out; ++writer)
-            if (++work < kMostOfAll && writer != reader && in_window(context, output, trial, steps[writer], element))
+            if (++work < kMostWork && writer != reader && in_window(context, output, trial, steps[writer], element))
               out = context.search.witness(trial, {steps[reader], steps[writer]},
                                            element_text(context.var(input).name, element));
           return !out;
         });
-      return !out && work < kMostOfAll;
+      return !out && work < kMostWork;
     });
   return out;
 }

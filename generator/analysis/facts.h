@@ -85,7 +85,8 @@ struct Check {
 struct Guard {
   Size condition;
   std::vector<TableId> tables;
-  VarId var = kNone;
+  VarId var = kNone;    // whose window it is; none: it is about a table
+  std::string argument; // to blame, in the spec's name for it
   std::string message;
 };
 
@@ -153,7 +154,7 @@ struct Facts {
   std::vector<GridFact> grid;        // per Kernel::grid
   std::vector<AxisFact> axes;        // per Kernel::axes
   std::vector<OperandFact> operands; // per Kernel::vars; of locals only `initialised`
-  std::vector<Check> checks;         // statuses are numbered in this order
+  std::vector<Check> checks;         // in the order of verification
   std::vector<Guard> guards;
   // Reads at coordinates (input `read`, `table`) that are proved inside: no guard needed. By ExprId.
   std::vector<bool> inside;

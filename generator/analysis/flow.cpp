@@ -8,50 +8,12 @@ namespace kgen::analysis {
 
 namespace {
 
-Truth negate(Truth t) { return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes; }
-Truth truth(bool b) { return b ? Truth::yes : Truth::no; }
-
-constexpr size_t kMostQuestions = 12;
 constexpr size_t kDeepestTwice = 6; // loops within each other
-
-// The questions that a body asks of a step.
-struct Question {
-  Op op;
-  int ref;
-  auto operator<=>(const Question &) const = default;
-};
-
-// `i == 0` and `i == size(i) - 1` are first(i) and last(i).
-std::optional<Question> question_of(const Kernel &kernel, const Expr &expr) {
-  if (expr.op == Op::first || expr.op == Op::last || expr.op == Op::window_first || expr.op == Op::window_last)
-    return Question{expr.op, expr.ref};
-  if (expr.op != Op::eq && expr.op != Op::ne)
-    return std::nullopt;
-  const auto bare = [&](ExprId id) {
-    while (kernel.expr(id).op == Op::cast)
-      id = kernel.expr(id).args[0];
-    return &kernel.expr(id);
-  };
-  const Expr *a = bare(expr.args[0]), *b = bare(expr.args[1]);
-  if (b->op == Op::grid_index)
-    std::swap(a, b);
-  if (a->op != Op::grid_index)
-    return std::nullopt;
-  const auto is_integer = [](const Expr *e, int64_t v) {
-    return e->op == Op::constant && !is_floating(e->type) && e->integer == v;
-  };
-  if (is_integer(b, 0))
-    return Question{Op::first, a->ref};
-  if (b->op == Op::sub && bare(b->args[0])->op == Op::grid_size && bare(b->args[0])->ref == a->ref &&
-      is_integer(bare(b->args[1]), 1))
-    return Question{Op::last, a->ref};
-  return std::nullopt;
-}
 
 class Walk {
 public:
-  Walk(const Context &context, const WholeWrites &complete, const Scenario &scenario)
-      : context_(context), kernel_(context.kernel), complete_(complete) {
+  Walk(const Context &context, const Conditions &conditions, const WholeWrites &complete, const Scenario &scenario)
+      : kernel_(context.kernel), conditions_(conditions), complete_(complete) {
     out_.scenario = scenario;
     out_.early_read.resize(kernel_.vars.size());
     out_.stale_read.resize(kernel_.vars.size());
@@ -62,6 +24,8 @@ public:
   Outcome run() {
     statements(kernel_.statements);
     out_.written = state_.surely;
+    for (size_t output : absent_)
+      out_.written[output] = true;
     return std::move(out_);
   }
 
@@ -91,66 +55,7 @@ private:
     return out;
   }
 
-  const Truth &answer(const Question &question) const {
-    const Scenario &s = out_.scenario;
-    switch (question.op) {
-    case Op::first:
-      return s.first[question.ref];
-    case Op::last:
-      return s.last[question.ref];
-    case Op::window_first:
-      return s.window_first[question.ref];
-    default:
-      return s.window_last[question.ref];
-    }
-  }
-
-  std::optional<int64_t> integer(ExprId id) const {
-    const Expr &expr = kernel_.expr(id);
-    if (expr.op == Op::cast && !is_floating(expr.type) && !is_floating(kernel_.expr(expr.args[0]).type))
-      return integer(expr.args[0]);
-    if (expr.op == Op::constant && !is_floating(expr.type))
-      return expr.integer;
-    if (expr.op == Op::read && expr.coords.empty()) {
-      const auto known = state_.constants.find(expr.ref);
-      if (known != state_.constants.end())
-        return known->second;
-    }
-    return std::nullopt;
-  }
-
-  Truth condition(ExprId id) const {
-    const Expr &expr = kernel_.expr(id);
-    if (const auto question = question_of(kernel_, expr))
-      return expr.op == Op::ne ? negate(answer(*question)) : answer(*question);
-    switch (expr.op) {
-    case Op::constant:
-      return truth(is_floating(expr.type) ? expr.number != 0 : expr.integer != 0);
-    case Op::cast:
-      return condition(expr.args[0]);
-    case Op::logical_not:
-      return negate(condition(expr.args[0]));
-    case Op::both:
-    case Op::either: {
-      const Truth decisive = expr.op == Op::both ? Truth::no : Truth::yes;
-      const Truth a = condition(expr.args[0]), b = condition(expr.args[1]);
-      return a == decisive || b == decisive               ? decisive
-             : a == Truth::unknown || b == Truth::unknown ? Truth::unknown
-                                                          : a;
-    }
-    case Op::lt:
-    case Op::le:
-    case Op::gt:
-    case Op::ge: {
-      const auto a = integer(expr.args[0]), b = integer(expr.args[1]);
-      if (!a || !b)
-        return Truth::unknown;
-      return truth(expr.op == Op::lt ? *a < *b : expr.op == Op::le ? *a <= *b : expr.op == Op::gt ? *a > *b : *a >= *b);
-    }
-    default:
-      return Truth::unknown;
-    }
-  }
+  Truth condition(ExprId id) const { return conditions_.truth(out_.scenario, state_.constants, id); }
 
   void read(const Expr &expr) {
     const Var &var = kernel_.vars[expr.ref];
@@ -194,7 +99,8 @@ private:
       expression(id);
     const Var &var = kernel_.vars[stmt.target];
     if (var.kind == Var::Kind::local) {
-      const auto value = var.axes.empty() && stmt.indices.empty() ? integer(stmt.value) : std::nullopt;
+      const bool one = var.axes.empty() && stmt.indices.empty() && stmt.context.empty();
+      const auto value = one ? conditions_.integer(out_.scenario, state_.constants, stmt.value) : std::nullopt;
       state_.constants.erase(stmt.target);
       if (value)
         state_.constants[stmt.target] = *value;
@@ -226,6 +132,39 @@ private:
     }
     outside_ = saved;
     state_ = t == Truth::yes ? after_yes : t == Truth::no ? after_no : meet(after_yes, after_no);
+    if (!after_yes.dead || !after_no.dead)
+      ask_presence(stmt.value, t, after_yes, after_no);
+  }
+
+  // What is written where an optional output is there is all that it needs.
+  void ask_presence(ExprId question, Truth said, const State &after_yes, const State &after_no) {
+    for (size_t v = 0; v < kernel_.vars.size(); ++v) {
+      if (kernel_.vars[v].kind != Var::Kind::output || !kernel_.vars[v].optional)
+        continue;
+      const Truth t = if_there(question, static_cast<VarId>(v));
+      if (t == Truth::unknown)
+        continue;
+      if (said == Truth::unknown)
+        state_.surely[v] = (t == Truth::yes ? after_yes : after_no).surely[v];
+      else if (said != t) // a scenario in which it is not there
+        absent_.insert(v);
+    }
+  }
+
+  // What the question comes to where the output is there.
+  Truth if_there(ExprId id, VarId output) const {
+    const Expr &expr = kernel_.expr(id);
+    if (expr.op == Op::present)
+      return expr.ref == output ? Truth::yes : Truth::unknown;
+    if (expr.op == Op::logical_not) {
+      const Truth t = if_there(expr.args[0], output);
+      return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes;
+    }
+    if (expr.op != Op::both && expr.op != Op::either)
+      return Truth::unknown;
+    const Truth decisive = expr.op == Op::both ? Truth::no : Truth::yes;
+    const Truth a = if_there(expr.args[0], output), b = if_there(expr.args[1], output);
+    return a == decisive || b == decisive ? decisive : a == b ? a : Truth::unknown;
   }
 
   struct Loop {
@@ -314,7 +253,9 @@ private:
         note(loops_.back().next);
         break;
       case Stmt::Kind::check:
-        expression(stmt.value);
+      case Stmt::Kind::print:
+        for (ExprId id : expressions_of(stmt))
+          expression(id);
         break;
       }
       for (auto whole = complete_.lower_bound({&stmt, 0}); whole != complete_.end() && whole->first == &stmt; ++whole)
@@ -322,122 +263,15 @@ private:
     }
   }
 
-  const Context &context_;
   const Kernel &kernel_;
+  const Conditions &conditions_;
   const WholeWrites &complete_;
   State state_;
   std::optional<std::vector<bool>> outside_; // what was surely written before the outermost per-element condition
   std::vector<Loop> loops_;
+  std::set<size_t> absent_; // optional outputs that are not there in this scenario
   Outcome out_;
 };
-
-// All scenarios of the questions that the body asks.
-class Scenarios {
-public:
-  explicit Scenarios(const Context &context) : context_(context), kernel_(context.kernel) {
-    std::set<Question> asked;
-    visit_statements(kernel_.statements, [&](const Stmt &stmt, const auto &) {
-      for (ExprId id : expressions_of(stmt))
-        visit_expressions(kernel_, id, [&](const Expr &expr, ExprId) {
-          if (const auto question = question_of(kernel_, expr))
-            asked.insert(*question);
-        });
-    });
-    // The window of an output begins where all dimensions along which it stays do, if steps tell windows apart.
-    std::set<Question> free;
-    for (const Question &question : asked) {
-      if (question.op == Op::first || question.op == Op::last) {
-        free.insert(question);
-        continue;
-      }
-      const Op op = question.op == Op::window_first ? Op::first : Op::last;
-      for (GridId g : list_of(constant_steps(context, question.ref)))
-        free.insert({op, g});
-      if (!regular(question.ref))
-        free.insert(question);
-    }
-    free_.assign(free.begin(), free.end());
-    if (free_.size() > kMostQuestions)
-      free_.resize(kMostQuestions);
-  }
-
-  std::vector<Scenario> all() const {
-    std::vector<Scenario> out;
-    for (uint64_t bits = 0; bits < uint64_t{1} << free_.size(); ++bits)
-      if (auto scenario = make(bits))
-        out.push_back(std::move(*scenario));
-    return out;
-  }
-
-private:
-  // Are the steps along which the window moves told apart by it?
-  bool regular(VarId var) const {
-    const auto &moves = context_.facts.operands[var].moves_with;
-    const uint64_t known = determined_steps(context_, var, false).steps;
-    return std::all_of(moves.begin(), moves.end(), [&](GridId g) { return (known >> g & 1) != 0; });
-  }
-
-  std::optional<Scenario> make(uint64_t bits) const {
-    Scenario s;
-    s.first.assign(kernel_.grid.size(), Truth::unknown);
-    s.window_first.assign(kernel_.vars.size(), Truth::unknown);
-    s.last = s.first;
-    s.window_last = s.window_first;
-    for (size_t i = 0; i < free_.size(); ++i) {
-      const Truth t = truth((bits >> i & 1) != 0);
-      if (free_[i].op == Op::first)
-        s.first[free_[i].ref] = t;
-      else if (free_[i].op == Op::last)
-        s.last[free_[i].ref] = t;
-      else
-        (free_[i].op == Op::window_first ? s.window_first : s.window_last)[free_[i].ref] = t;
-    }
-    for (size_t g = 0; g < kernel_.grid.size(); ++g)
-      if (context_.single(static_cast<GridId>(g))) {
-        if (s.first[g] == Truth::no || s.last[g] == Truth::no)
-          return std::nullopt;
-        s.first[g] = s.last[g] = Truth::yes;
-      }
-    for (size_t v = 0; v < kernel_.vars.size(); ++v)
-      if (context_.is_output(static_cast<VarId>(v)) && (!window(static_cast<VarId>(v), s.first, s.window_first[v]) ||
-                                                        !window(static_cast<VarId>(v), s.last, s.window_last[v])))
-        return std::nullopt;
-    return s;
-  }
-
-  bool window(VarId v, const std::vector<Truth> &steps, Truth &result) const {
-    Truth all = Truth::yes;
-    for (GridId g : list_of(constant_steps(context_, v)))
-      all = all == Truth::no || steps[g] == Truth::no ? Truth::no : steps[g] == Truth::unknown ? Truth::unknown : all;
-    if (result == Truth::unknown) {
-      if (all == Truth::no || regular(v))
-        result = all;
-      return true;
-    }
-    return !(result == Truth::yes && all == Truth::no);
-  }
-
-  const Context &context_;
-  const Kernel &kernel_;
-  std::vector<Question> free_;
-};
-
-} // namespace
-
-uint64_t constant_steps(const Context &context, VarId var) {
-  uint64_t steps = context.all_steps();
-  for (GridId g : context.facts.operands[var].moves_with)
-    steps &= ~(uint64_t{1} << g);
-  return steps;
-}
-
-namespace {
-bool all_true(const std::vector<Truth> &truths, const std::vector<Truth> &windows, uint64_t steps, VarId window) {
-  for (GridId g : list_of(steps))
-    if (truths[g] == Truth::no)
-      return false;
-  return window == kNone || windows[window] != Truth::no;
-}
 
 // What each variable comes from, through others as well.
 std::vector<std::set<VarId>> reached_by(const std::vector<std::set<VarId>> &direct) {
@@ -463,19 +297,12 @@ std::vector<std::set<VarId>> reached_by(const std::vector<std::set<VarId>> &dire
 }
 } // namespace
 
-bool begins(const Scenario &scenario, uint64_t steps, VarId window) {
-  return all_true(scenario.first, scenario.window_first, steps, window);
-}
-
-bool ends(const Scenario &scenario, uint64_t steps, VarId window) {
-  return all_true(scenario.last, scenario.window_last, steps, window);
-}
-
 Flow follow(const Context &context, const WholeWrites &complete) {
   const Kernel &kernel = context.kernel;
   Flow flow;
-  for (const Scenario &scenario : Scenarios(context).all())
-    flow.outcomes.push_back(Walk(context, complete, scenario).run());
+  const Conditions conditions(context);
+  for (const Scenario &scenario : conditions.scenarios())
+    flow.outcomes.push_back(Walk(context, conditions, complete, scenario).run());
   flow.sources.resize(kernel.vars.size());
   visit_statements(kernel.statements, [&](const Stmt &stmt, const std::vector<const Stmt *> &enclosing) {
     flow.has_loops |= stmt.kind == Stmt::Kind::loop;

@@ -6,16 +6,9 @@
 #include <set>
 #include <vector>
 
-#include "analysis/context.h"
+#include "analysis/scenarios.h"
 
 namespace kgen::analysis {
-
-enum class Truth : signed char { no, yes, unknown };
-
-struct Scenario {
-  std::vector<Truth> first, last;               // per grid dimension
-  std::vector<Truth> window_first, window_last; // per variable; of outputs
-};
 
 // What one step does in a scenario. Of scratch and outputs.
 struct Outcome {
@@ -37,14 +30,6 @@ Flow follow(const Context &context, const WholeWrites &complete);
 
 // Does the value that the statement stores, or whether it does, depend on what its target holds?
 bool is_update(const Kernel &kernel, const Flow &flow, const Stmt &stmt, const std::vector<const Stmt *> &enclosing);
-
-// Dimensions along which the window of an output (or all of scratch) stays: of more than one step.
-uint64_t constant_steps(const Context &context, VarId var);
-
-// Is the step, as far as the scenario says, one where all of `steps` are first (last), or the window of `var` begins
-// (ends)?
-bool begins(const Scenario &scenario, uint64_t steps, VarId window);
-bool ends(const Scenario &scenario, uint64_t steps, VarId window);
 
 // visit.cpp: calls visit(expression, id) for an expression and all below it.
 void visit_expressions(const Kernel &kernel, ExprId id, const std::function<void(const Expr &, ExprId)> &visit);

@@ -6,6 +6,7 @@
 #include "analysis/coordinates.h"
 #include "analysis/examples.h"
 #include "analysis/flow.h"
+#include "analysis/witness.h"
 
 namespace kgen::analysis {
 namespace {
@@ -187,6 +188,11 @@ bool read_in_time(const Context &context, const Flow &flow, VarId input, VarId o
   return !(late_read && early_write);
 }
 
+std::string stale(Context &context, VarId input) {
+  const auto example = run_that_ends(context, Fault::stale, input);
+  return example ? text(context.kernel, *example) + " is read after it was written; " : "";
+}
+
 void judge_alias(Context &context, const Flow &flow, VarId id) {
   const Var &input = context.var(id);
   const Var &output = context.var(input.alias);
@@ -195,20 +201,23 @@ void judge_alias(Context &context, const Flow &flow, VarId id) {
   if (!one_step && (!same_window(input, output) || leaves_window(context.kernel, input, id, place))) {
     Diagnostic &error = context.diags.add(DiagId::alias_window, place, {input.name, output.name});
     error.help = "give both the same window and read it at the current point, or use separate arrays";
-    if (const auto example = stale_example(context, id, input.alias))
-      error.help = to_string(context.kernel, *example) + ": the first step reads what the second writes; " + error.help;
+    if (const auto example = executed(context, stale_example(context, id, input.alias), Fault::stale, id))
+      error.help = to_string(context.kernel, *example) + ": " +
+                   (example->steps.size() > 1 ? "the first step reads what the second writes; "
+                                              : "it is read after another step wrote it; ") +
+                   error.help;
     return;
   }
   for (const Outcome &outcome : flow.outcomes)
     if (outcome.stale_read[id]) {
       Diagnostic &error = context.diags.add(DiagId::alias_stale, *outcome.stale_read[id], {input.name, output.name});
       error.labels.push_back({output.place, "one array with `" + input.name + "`"});
-      error.help = "keep the old value first: auto old = " + input.name + ";";
+      error.help = stale(context, id) + "keep the old value first: auto old = " + input.name + ";";
       return;
     }
   if (!read_in_time(context, flow, id, input.alias)) {
     context.diags.add(DiagId::alias_stale, output.place, {input.name, output.name}).help =
-        "the window stays over several steps: read it in the first, or write it in the last";
+        stale(context, id) + "the window stays over several steps: read it in the first, or write it in the last";
     return;
   }
   context.facts.operands[input.alias].read_before_write = context.facts.operands[id].read_before_write = true;

@@ -5,6 +5,7 @@
 
 #include "analysis/affine.h"
 #include "analysis/determine.h"
+#include "analysis/witness.h"
 #include "support/text.h"
 
 namespace kgen::analysis {
@@ -112,7 +113,12 @@ public:
     const std::vector<TableId> tables = context_.tables_of(starts_of(var_));
     if (!tables.empty() && table_on_device(context_, var_) == kNone && (tested.holds || !tested.fails))
       return by_entries(tables);
-    return {Verdict::refuted, "steps of " + context_.grid_names(open_) + " write the same elements", tested.fails};
+    auto witness = executed(context_, tested.fails, Fault::collides, output_);
+    if (!witness) {
+      reads_ = true;
+      witness = executed(context_, tested.fails, Fault::undefined, output_);
+    }
+    return {Verdict::refuted, "steps of " + context_.grid_names(open_) + " write the same elements", witness};
   }
 
   void report(const Finding &finding) {
@@ -126,8 +132,15 @@ public:
                                              {dim.name, var_.name});
       error.labels.push_back({var_.place, constant ? "its window does not move with " + dim.name : "its window"});
       const std::string help = "write semantics = \"arbitrary\", or leave it out";
-      error.help =
-          finding.witness ? to_string(context_.kernel, *finding.witness) + ": both steps write it; " + help : help;
+      error.help = help;
+      if (!finding.witness)
+        return;
+      const bool two = finding.witness->steps.size() > 1;
+      const std::string what = reads_
+                                   ? two ? "one step reads what the other writes" : "it reads what another step writes"
+                               : two ? "both steps write it"
+                                     : "another step writes it, too";
+      error.help = to_string(context_.kernel, *finding.witness) + ": " + what + "; " + help;
       return;
     }
   }
@@ -150,6 +163,7 @@ private:
   VarId output_;
   const Var &var_;
   uint64_t open_ = 0;
+  bool reads_ = false; // the witness is of a step that reads what another wrote
 };
 
 // Does the atom never fall (or never rise) as the step of `g` rises?
@@ -199,8 +213,8 @@ public:
     const std::vector<TableId> tables = context_.tables_of(starts_of(var_));
     if (!tables.empty() && table_on_device(context_, var_) == kNone && (tested.holds || !tested.fails))
       return by_entries(tables);
-    if (tested.fails)
-      return {Verdict::refuted, "the grid returns to a window", tested.fails};
+    if (const auto witness = tested.fails ? executed(context_, tested.fails, Fault::comes_back, output_) : std::nullopt)
+      return {Verdict::refuted, "the grid returns to a window", witness};
     // isl can still show that no two steps meet at all.
     if (constant_ == 0 && affine_disjoint(context_, output_, open))
       return {Verdict::proved, "no two windows meet", {}};

@@ -7,6 +7,7 @@
 #include "analysis/determine.h"
 #include "analysis/flow.h"
 #include "analysis/packing.h"
+#include "analysis/witness.h"
 
 namespace kgen::analysis {
 namespace {
@@ -57,35 +58,6 @@ public:
       used |= AxisSet::of(axis);
     }
     return true;
-  }
-
-  // Two lanes that meet, in a small case.
-  std::string witness() {
-    std::map<std::vector<long long>, std::vector<long long>> seen;
-    const std::vector<AxisId> axes = lanes_.list();
-    std::vector<Size> places;
-    for (const Coordinate &c : stmt_.coords)
-      if (const auto size = coordinates_.size(c.value))
-        places.push_back(*size);
-      else
-        return "";
-    for (AxisId axis : (output_.axes - named_).list())
-      places.push_back(coordinates_.index(axis, kNone));
-    constexpr long long kSide = 4;
-    long long count = 1;
-    for (size_t i = 0; i < axes.size() && count < 4096; ++i)
-      count *= kSide;
-    for (long long n = 0; n < count; ++n) {
-      std::vector<long long> lane, place;
-      for (size_t i = 0, rest = n; i < axes.size(); ++i, rest /= kSide)
-        lane.push_back(rest % kSide);
-      for (const Size &size : places)
-        place.push_back(value(size, axes, lane, kSide).value_or(-1 - n));
-      const auto [entry, added] = seen.emplace(place, lane);
-      if (!added)
-        return lane_text(axes, entry->second) + " and " + lane_text(axes, lane) + " meet";
-    }
-    return "";
   }
 
 private:
@@ -140,28 +112,6 @@ private:
     return kNone;
   }
 
-  std::optional<long long> value(const Size &size, const std::vector<AxisId> &axes, const std::vector<long long> &lane,
-                                 long long side) const {
-    SizeValues values;
-    values.name = [&](Size::Op op, std::string_view name) -> std::optional<long long> {
-      if (op == Size::Op::axis)
-        return side;
-      for (size_t i = 0; i < axes.size(); ++i)
-        if (index_name(kernel_, axes[i], kNone) == name)
-          return lane[i];
-      return std::nullopt;
-    };
-    values.table = [](std::string_view, const std::vector<long long> &) { return std::optional<long long>(0); };
-    return evaluate(expand_axes(kernel_, size), values);
-  }
-
-  std::string lane_text(const std::vector<AxisId> &axes, const std::vector<long long> &lane) const {
-    std::string out;
-    for (size_t i = 0; i < axes.size(); ++i)
-      out += (i == 0 ? "(" : ", ") + kernel_.axes[axes[i]].name + " = " + std::to_string(lane[i]);
-    return out + ")";
-  }
-
   Context &context_;
   const Kernel &kernel_;
   const Stmt &stmt_;
@@ -182,9 +132,11 @@ WholeWrites judge_scatters(Context &context) {
     Scatter scatter(context, stmt, around);
     if (!scatter.one_to_one()) {
       Diagnostic &error = context.diags.add(DiagId::scatter_collides, stmt.place, {context.var(stmt.target).name});
-      const std::string witness = scatter.witness();
+      const auto example = run_that_ends(context, Fault::meets, stmt.target);
       error.help =
-          (witness.empty() ? "elements whose coordinates are equal meet" : witness) + "; " +
+          (example ? text(context.kernel, *example) + " is stored to twice"
+                   : "elements whose coordinates are equal meet") +
+          "; " +
           "use coordinates that differ for all elements, such as an axis' index, entries of a table with "
           "unique = true, or, under if (keep), int64_t place = cumsum_exclusive(int64_t(keep), N); or add with +=";
       return;

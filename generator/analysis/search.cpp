@@ -100,6 +100,14 @@ struct Cells {
   }
 };
 
+// Where a row of a ragged axis starts: rows of about one length, all in the first or the last, or empty ones between.
+int64_t row_start(int64_t row, int64_t rows, int64_t total, int pattern) {
+  if (row == 0 || row == rows)
+    return row == 0 ? 0 : total;
+  const int64_t even = row * total / std::max<int64_t>(rows, 1);
+  return std::array<int64_t, 4>{even, total, 0, row / 2 * 2 * total / std::max<int64_t>(rows, 1)}[pattern % 4];
+}
+
 } // namespace
 
 std::string element_text(const std::string &name, const std::vector<int64_t> &index) {
@@ -180,7 +188,8 @@ std::optional<int64_t> Search::value(const Trial &trial, const Size &size, const
   return evaluate(size, values);
 }
 
-void Search::fill_tables(Trial &trial, int pattern) const {
+// False: no entries keep what is declared of them.
+bool Search::fill_tables(Trial &trial, int pattern) const {
   trial.tables.assign(kernel_.tables.size(), {});
   trial.table_dims.assign(kernel_.tables.size(), {});
   for (size_t t = 0; t < kernel_.tables.size(); ++t) {
@@ -198,7 +207,9 @@ void Search::fill_tables(Trial &trial, int pattern) const {
     // The later patterns have few values, so that they fit where nothing is said of them; no two tables are alike.
     const bool few = pattern >= kTablePatterns / 2;
     const size_t own = few ? pattern + t : pattern;
-    int64_t range = std::max<int64_t>(table.range ? value(trial, *table.range, {}).value_or(1) : 4, 1);
+    int64_t range = table.range ? value(trial, *table.range, {}).value_or(1) : 4;
+    if (count > 0 && (range < 1 || (table.unique && table.range && range < count)))
+      return false;
     if (few)
       range = std::min<int64_t>(range, 2);
     for (int64_t i = 0; i < count; ++i) {
@@ -208,10 +219,11 @@ void Search::fill_tables(Trial &trial, int pattern) const {
       if (table.unique)
         entry = own % 2 == 0 || table.sorted ? i : count - 1 - i;
       if (ragged != nullptr)
-        entry = i * value(trial, ragged->size, {}).value_or(0) / std::max<int64_t>(count - 1, 1);
+        entry = row_start(i, count - 1, value(trial, ragged->size, {}).value_or(0), pattern);
       trial.tables[t].push_back(entry);
     }
   }
+  return true;
 }
 
 const std::vector<Trial> &Search::trials() {
@@ -252,7 +264,9 @@ const std::vector<Trial> &Search::trials() {
     if (!valid)
       continue;
     for (int pattern = 0; pattern < (kernel_.tables.empty() ? 1 : kTablePatterns); ++pattern) {
-      fill_tables(trial, pattern);
+      if (!fill_tables(trial, pattern))
+        continue;
+      trial.number = static_cast<int>(trials_.size());
       trials_.push_back(trial);
     }
     if (choices.empty())
@@ -350,6 +364,13 @@ Witness Search::witness(const Trial &trial, Steps steps, std::string element) co
   out.steps = std::move(steps);
   out.element = std::move(element);
   return out;
+}
+
+const Trial *Search::trial_of(const Witness &found) {
+  for (const Trial &trial : trials())
+    if (witness(trial, {}, "").sizes == found.sizes)
+      return &trial;
+  return nullptr;
 }
 
 void Search::legal_runs(const std::function<bool(const Trial &, const Steps &)> &visit) {

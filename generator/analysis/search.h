@@ -22,6 +22,7 @@ struct Trial {
   std::vector<std::optional<int64_t>> axes; // per Kernel::axes
   std::vector<std::vector<int64_t>> tables; // row-major
   std::vector<std::vector<int64_t>> table_dims;
+  int number = 0;
 };
 
 // What trials showed of a claim.
@@ -52,6 +53,8 @@ public:
   void legal_runs(const std::function<bool(const Trial &, const Steps &)> &visit);
   std::optional<int64_t> value(const Trial &trial, const Size &size, const std::vector<int64_t> &steps) const;
   Witness witness(const Trial &trial, Steps steps, std::string element) const;
+  // With the sizes and entries that it names.
+  const Trial *trial_of(const Witness &witness);
 
 private:
   struct Box {
@@ -71,7 +74,7 @@ private:
 
   const std::vector<Trial> &trials();
   const Run &run(size_t trial);
-  void fill_tables(Trial &trial, int pattern) const;
+  bool fill_tables(Trial &trial, int pattern) const;
   std::optional<std::vector<std::vector<int64_t>>> steps_of(const Trial &trial) const;
   bool windows_inside(const Trial &trial, const std::vector<std::vector<int64_t>> &steps, VarId except) const;
   std::optional<Walk> walk(size_t trial, VarId var);

@@ -3,8 +3,9 @@
 // must be?
 #include <algorithm>
 
-#include "analysis/examples.h"
 #include "analysis/flow.h"
+#include "analysis/witness.h"
+#include "ir/picked_windows.h"
 #include "support/text.h"
 
 namespace kgen::analysis {
@@ -79,7 +80,8 @@ private:
       dim.semantics = infer(g, fact);
     if (!dim.stated && dim.semantics == Semantics::parallel && dim.axis != kNone) { // an empty axis needs no step
       const Axis &axis = kernel_.axes[dim.axis];
-      dim.size = Size::make(Size::Op::cdiv, {axis.size.is_integer() ? axis.size : Size::axis(axis.name), dim.block});
+      const Size whole = axis.size.is_integer() ? axis.size : Size::axis(axis.name);
+      dim.size = Size::make(Size::Op::cdiv, {counts_own_row(kernel_, g) ? length_along(kernel_, g) : whole, dim.block});
     }
     if (dim.stated == Semantics::parallel)
       hold_to_parallel(g, fact);
@@ -93,7 +95,7 @@ private:
       fact.finding.reason = "a single step";
       return Semantics::parallel;
     }
-    if (!kernel_.grid[g].at_most && !context_.tables_of(kernel_.grid[g].size).empty()) {
+    if (!kernel_.grid[g].at_most && !counts_own_row(kernel_, g) && !context_.tables_of(kernel_.grid[g].size).empty()) {
       fact.finding.reason = "its number of steps hangs on a table, without at_most";
       return Semantics::arbitrary;
     }
@@ -118,15 +120,16 @@ private:
       // An output's window stays: reported as such. What not even the very first step sets is another mistake.
       if (context_.is_output(v) || unset_at_first(v))
         continue;
-      fact.finding = {Verdict::refuted, context_.var(v).name + " is carried", context_.search.example({{g, 1}})};
+      fact.finding = {Verdict::refuted, context_.var(v).name + " is carried",
+                      executed(context_, std::nullopt, Fault::undefined, v)};
       const GridDim &dim = kernel_.grid[g];
       Diagnostic &error = context_.diags.add(DiagId::parallel_carries, dim.place, {dim.name, context_.var(v).name});
       if (const auto read = carried_along(context_, flow_, v, g))
         error.labels.push_back({*read, "read here before this step wrote it"});
       error.help = "write semantics = \"arbitrary\", or set " + context_.var(v).name + " at the start of every step";
       if (fact.finding.witness)
-        error.help =
-            to_string(kernel_, *fact.finding.witness) + ": the second reads what the first wrote; " + error.help;
+        error.help = to_string(kernel_, *fact.finding.witness) +
+                     ": it reads what only another step may have written; " + error.help;
     }
   }
 
@@ -203,13 +206,17 @@ void judge_reads(Context &context, const Flow &flow, VarId v) {
       return;
   if (!read)
     return;
-  fact.initialised = {Verdict::refuted, "read before it is written", context.search.example()};
+  const auto gap = context.gaps.find(v);
+  const auto guess = gap == context.gaps.end() ? std::nullopt : std::optional(gap->second.witness);
+  const auto example = executed(context, guess, Fault::undefined, v);
+  fact.initialised = {Verdict::refuted, example ? "read before it is written" : "not proved to be written first",
+                      example};
   Diagnostic &error = context.diags.add(DiagId::undefined_read, *read, {var.name});
   error.help = "it starts undefined; begin with " + first_guard(context, run, v) + var.name + " = 0;";
-  if (const auto gap = context.gaps.find(v); gap != context.gaps.end())
-    error.help = gap->second + "; " + error.help;
-  else if (fact.initialised.witness)
-    error.help = to_string(context.kernel, *fact.initialised.witness) + "; " + error.help;
+  if (guess)
+    error.help = gap->second.what + "; " + error.help;
+  if (example)
+    error.help = to_string(context.kernel, *example) + (guess ? ": " : "; ") + error.help;
 }
 
 void judge_written(Context &context, const Flow &flow, VarId v) {
@@ -233,25 +240,24 @@ void judge_written(Context &context, const Flow &flow, VarId v) {
   });
   if (!anywhere)
     return; // refused when the kernel was built
-  finding = {Verdict::refuted, "written under a condition only", context.search.example()};
+  finding = {Verdict::refuted, "written under a condition only", {}};
   Diagnostic &error = context.diags.add(DiagId::not_written, place.value_or(var.place), {var.name});
   error.labels.push_back({var.place, "declared here"});
   const std::string partial = ", or declare partial = true if such elements may stay as they were";
   if (const auto gap = context.gaps.find(v); gap != context.gaps.end()) {
-    error.help = gap->second + partial;
+    finding.witness = executed(context, gap->second.witness, Fault::unwritten, v);
+    error.help =
+        (finding.witness ? to_string(context.kernel, *finding.witness) + ": " : "") + gap->second.what + partial;
     return;
   }
   const std::string mend = "write it first, " + var.name + " = 0;" + partial;
-  const auto example = unwritten_example(context, v);
+  const auto example = run_that_ends(context, Fault::unwritten, v);
   if (!example) {
     error.help = "every write of it stands under a condition, in a loop or at other coordinates; " + mend;
     return;
   }
   finding.witness = example->witness;
-  std::vector<std::string> parts = {to_string(context.kernel, {example->witness.sizes, {}, ""}), example->data};
-  std::erase(parts, "");
-  error.help =
-      join(parts, " and ") + (parts.empty() ? "" : ": ") + example->witness.element + " is never written; " + mend;
+  error.help = text(context.kernel, *example) + " is never written; " + mend;
 }
 
 } // namespace

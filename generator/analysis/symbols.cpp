@@ -201,6 +201,20 @@ void Symbols::bound_quotient(Atom &atom) {
   atom.upper.push_back(e);
 }
 
+// By what is declared of the table, or is so because its entries are where rows of a ragged axis begin.
+void Symbols::bound_entry(Atom &atom) {
+  const Table &table = kernel_.tables[atom.table];
+  if (table.range) {
+    atom.low = 0;
+    atom.upper.push_back(polynomial(*table.range) - Polynomial::constant(1));
+  }
+  for (const Axis &axis : kernel_.axes)
+    if (axis.ragged == atom.table) {
+      atom.low = 0;
+      atom.upper.push_back(polynomial(Size::axis(axis.name)));
+    }
+}
+
 Polynomial Symbols::operation(const Size &size) {
   static const std::map<Size::Op, Atom::Kind> kKinds = {
       {Size::Op::cdiv, Atom::Kind::cdiv},     {Size::Op::divide, Atom::Kind::divide},
@@ -228,6 +242,8 @@ Polynomial Symbols::operation(const Size &size) {
     bound_quotient(atom);
     break;
   case Atom::Kind::modulo:
+    if (is_multiple(atom.args[0], atom.args[1]))
+      return Polynomial{};
     if (divide(atom.args[0], atom.args[1]) && nonnegative(atom.args[1] - Polynomial::constant(1)))
       return Polynomial{};
     bound_quotient(atom);
@@ -256,10 +272,8 @@ Polynomial Symbols::operation(const Size &size) {
     for (size_t t = 0; t < kernel_.tables.size(); ++t)
       if (kernel_.tables[t].name == size.name)
         atom.table = static_cast<int>(t);
-    if (atom.table != kNone && kernel_.tables[atom.table].range) {
-      atom.low = 0;
-      atom.upper.push_back(polynomial(*kernel_.tables[atom.table].range) - Polynomial::constant(1));
-    }
+    if (atom.table != kNone)
+      bound_entry(atom);
     break;
   default:
     break;
@@ -408,6 +422,20 @@ bool Symbols::nonnegative(const Polynomial &p) {
   return proved;
 }
 
+// Is every term a multiple of the number d, by what is declared of axes?
+bool Symbols::is_multiple(const Polynomial &p, const Polynomial &d) const {
+  const auto number = d.as_constant();
+  if (!number || *number < 1 || *number > INT32_MAX || p.overflow)
+    return false;
+  return std::all_of(p.terms.begin(), p.terms.end(), [&](const auto &term) {
+    int64_t factor = term.second % *number;
+    for (int id : term.first)
+      if (const Axis *axis = atoms_[id].kind == Atom::Kind::axis ? find_axis(kernel_, atoms_[id].name) : nullptr)
+        factor = factor * (axis->multiple_of % *number) % *number;
+    return factor == 0;
+  });
+}
+
 // c * atom + rest >= 0, by what is known of the atom.
 bool Symbols::prove_with(const Polynomial &c, const Polynomial &rest, int id, int depth) {
   const Atom &atom = atoms_[id];
@@ -430,7 +458,7 @@ bool Symbols::prove_with(const Polynomial &c, const Polynomial &rest, int id, in
       return false;
     // Multiplied by d >= 1: cdiv * d lies in e .. e + d - 1, the floor's in e - d + 1 .. e.
     const bool up = atom.kind == Atom::Kind::cdiv;
-    const Polynomial bound = rising ? (up ? e : e - d + one) : (up ? e + d - one : e);
+    const Polynomial bound = is_multiple(e, d) ? e : rising ? (up ? e : e - d + one) : (up ? e + d - one : e);
     const auto exact = divide(c, d);
     return exact ? prove(*exact * bound + rest, depth) : prove(c * bound + rest * d, depth);
   }

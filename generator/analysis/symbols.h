@@ -49,6 +49,8 @@ public:
 
   // A further variable, as `Size::grid(name)`: 0 <= name < count. `bit`: in Atom::steps of what depends on it.
   void add_variable(const std::string &name, const Size &count, uint64_t bit = 0);
+  // From here on; only sizes that are named later know it.
+  void assume_positive(const Size &size) { assumed_.push_back(polynomial(size) - Polynomial::constant(1)); }
   // Steps of the grid are constants from here on (for questions about one step).
   void fix_steps() { fixed_steps_ = true; }
 
@@ -79,6 +81,8 @@ private:
   Polynomial step_polynomial(const std::string &name);
   Polynomial operation(const Size &size);
   void bound_quotient(Atom &atom);
+  void bound_entry(Atom &atom);
+  bool is_multiple(const Polynomial &p, const Polynomial &d) const;
   bool prove(const Polynomial &p, int depth);
   bool plainly_nonnegative(const Polynomial &p) const;
   bool prove_with(const Polynomial &c, const Polynomial &rest, int id, int depth);

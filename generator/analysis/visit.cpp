@@ -20,6 +20,9 @@ std::vector<ExprId> expressions_of(const Stmt &stmt) {
     out.push_back(coordinate.value);
   if (stmt.value != kNone)
     out.push_back(stmt.value);
+  for (const Shown &shown : stmt.shown)
+    if (shown.value != kNone)
+      out.push_back(shown.value);
   return out;
 }
 

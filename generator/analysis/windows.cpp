@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/affine.h"
-#include "analysis/context.h"
+#include "analysis/witness.h"
 #include "support/text.h"
 
 namespace kgen::analysis {
@@ -105,8 +105,7 @@ std::vector<Size> extents_of(const Var &var) {
 Size unless_empty(const Var &var, Size condition) {
   std::vector<Size> extents = extents_of(var);
   for (auto extent = extents.rbegin(); extent != extents.rend(); ++extent)
-    condition = Size::make(
-        Size::Op::choose, {Size::make(Size::Op::less_equal, {*extent, Size::integer(0)}), Size::integer(1), condition});
+    condition = analysis::unless_empty(*extent, condition);
   return condition;
 }
 
@@ -225,7 +224,8 @@ private:
   Finding by_sizes() {
     const Tested tested = context_.search.outside(var_);
     if (tested.fails && !tested.holds)
-      return {Verdict::refuted, "outside the array", tested.fails};
+      if (const auto witness = executed(context_, tested.fails, Fault::outside, var_))
+        return {Verdict::refuted, "outside the array", witness};
     for (Check &check : checks())
       context_.facts.checks.push_back(std::move(check));
     return {Verdict::checked, "the launcher tests the sizes", tested.fails};

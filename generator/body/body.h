@@ -36,14 +36,17 @@ struct Expr {
     call,        // function: index into Body::functions; args
     coordinate,  // name: axis (or local = axis parameter); args[0]: `H = e`
     where,       // args[0]: the condition
+    axes,        // name: a function; args: axes, then perhaps where: an argument for its axis parameter
+    text,        // name: the text, an argument of print or require
   };
   Kind kind = Kind::literal;
-  Type type = Type::f32; // of the value; irrelevant for axis, coordinate, where
+  Type type = Type::f32; // of the value; irrelevant for axis, coordinate, where, text
   std::string name;
   int local = -1;
   int function = -1;
   int64_t integer = 0;
   double number = 0;     // as written, also where `type` is f32
+  std::string param;     // the parameter that this number is, or that names the function of this call; else empty
   bool weak = false;     // an unsuffixed literal or a float param, or made of such only
   bool implicit = false; // a cast that C++ inserted
   std::vector<Expr> args;
@@ -54,7 +57,7 @@ struct Stmt {
   enum class Kind {
     declare,  // local; value when `has_value`
     assign,   // target = value, or target op= value with `op` ("+" for +=, ++ and so on)
-    evaluate, // value: a call for its effect: assert(...)
+    evaluate, // value: a call for its effect: assert(...), print(...), require(...)
     branch,   // value: condition; body, otherwise
     loop,     // init; value: condition (absent = forever); step; body   (for and while)
     leave,    // break

@@ -18,6 +18,8 @@ enum class BuiltinKind {
   step,
   present,
   assertion,
+  printing,
+  requirement,
   round_like,
   bitcast,
   random,

@@ -106,6 +106,10 @@ private:
     case BuiltinKind::where:
     case BuiltinKind::assertion:
       return values(1, Type::boolean);
+    case BuiltinKind::printing:
+      return check_printing();
+    case BuiltinKind::requirement:
+      return check_requirement();
     case BuiltinKind::at:
     case BuiltinKind::inside:
       return check_coordinates();
@@ -223,8 +227,23 @@ private:
     const bool optional =
         count() == 1 && is(0, Kind::operand) &&
         std::ranges::any_of(spec_.operands, [&](const OperandDecl &o) { return o.name == arg(0).name && o.optional; });
-    if (!optional)
+    const bool of_function = count() == 1 && is(0, Kind::axis) && arg(0).local >= 0;
+    if (!optional && !of_function)
       wrong(count() == 1 && is(0, Kind::operand) ? "declare it with `optional = true`" : "");
+  }
+
+  void check_printing() {
+    if (count() == 0)
+      return wrong();
+    for (size_t i = 0; i < count() && !failed_; ++i)
+      if (!is(i, Kind::text))
+        value(i);
+  }
+
+  void check_requirement() {
+    if (count() != 2 || !is(1, Kind::text) || arg(1).name.empty())
+      return wrong();
+    value(0, Type::boolean);
   }
 
   void check_round_like() {

@@ -14,9 +14,12 @@
 #include <clang/Lex/Lexer.h>
 #include <clang/Lex/PreprocessorOptions.h>
 #include <llvm/ADT/SmallString.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/Support/thread.h>
+#include <mutex>
+#include <new>
 
 #include "body/convert.h"
 #include "body/messages.h"
@@ -200,6 +203,13 @@ void run_clang(const Unit &unit, Reporter &reporter, ParseResult &result) {
 
 ParseResult parse_unit(const Unit &unit, Reporter &reporter) {
   ParseResult result;
+  // Without memory or threads LLVM would abort with words of its own. Whoever catches nothing says what ran out.
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const auto give_up = [](void *, const char *, bool) { throw std::bad_alloc(); };
+    llvm::install_fatal_error_handler(give_up);
+    llvm::install_bad_alloc_error_handler(give_up);
+  });
   llvm::thread worker(std::optional<unsigned>(kStackBytes), [&] { run_clang(unit, reporter, result); });
   worker.join();
   return result;

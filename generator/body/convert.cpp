@@ -40,6 +40,11 @@ const clang::NamespaceDecl *find_namespace(const clang::DeclContext *where, cons
   return nullptr;
 }
 
+// Calls that are statements.
+bool is_statement(std::string_view builtin) {
+  return builtin == "assert" || builtin == "print" || builtin == "require";
+}
+
 } // namespace
 
 Body convert_variant(clang::ASTContext &context, const Unit &unit, int variant, Reporter &reporter,
@@ -327,7 +332,7 @@ void Converter::expression_statement(const clang::Expr *e, std::vector<Stmt> &ou
     return;
   }
   const Expr effect = value(e);
-  if (effect.kind == Expr::Kind::builtin && effect.name == "assert") {
+  if (effect.kind == Expr::Kind::builtin && is_statement(effect.name)) {
     Stmt s;
     s.kind = Stmt::Kind::evaluate;
     s.value = effect;

@@ -113,6 +113,7 @@ Expr Converter::builtin_call(const clang::CallExpr *e, const clang::FunctionDecl
     return failed_value();
   if (!out->weak && out->kind == Expr::Kind::builtin && out->name == "bitcast")
     warn_double(out->type, whole);
+  out->param = param_of_callee(e);
   return *std::move(out);
 }
 
@@ -148,12 +149,92 @@ bool Converter::count_operations(int64_t count, const Span &at) {
   return false;
 }
 
+// The parameter by whose name a function is called; empty: by its own.
+std::string Converter::param_of_callee(const clang::CallExpr *e) const {
+  const clang::SourceLocation at = e->getCallee()->getBeginLoc();
+  if (!at.isMacroID())
+    return {};
+  return clang::Lexer::getImmediateMacroName(at, context_.getSourceManager(), context_.getLangOpts()).str();
+}
+
+namespace {
+
+// The call that a companion makes; null: the function is none.
+const clang::CallExpr *call_of_companion(const clang::FunctionDecl *function) {
+  const bool is_companion = llvm::any_of(function->parameters(), [](const clang::ParmVarDecl *parameter) {
+    return parameter->getName().starts_with("kgen_axis_");
+  });
+  const clang::FunctionDecl *definition = nullptr;
+  if (!is_companion || !function->hasBody(definition))
+    return nullptr;
+  const auto *statements = llvm::dyn_cast<clang::CompoundStmt>(definition->getBody());
+  const auto *result = statements == nullptr || statements->body_empty()
+                           ? nullptr
+                           : llvm::dyn_cast<clang::ReturnStmt>(statements->body_front());
+  return result == nullptr ? nullptr : llvm::dyn_cast<clang::CallExpr>(peel(result->getRetValue()));
+}
+
+// Below copies, too.
+const clang::Expr *peel_copies(const clang::Expr *e) {
+  e = peel(peel(e)->IgnoreImpCasts());
+  const auto *copied = llvm::dyn_cast<clang::CXXConstructExpr>(e);
+  return copied != nullptr && copied->getNumArgs() == 1 ? peel_copies(copied->getArg(0)) : e;
+}
+
+} // namespace
+
+// Several axes, or a where: the call is that of the function behind the companion, with the arguments that the user
+// gave the companion.
+Expr Converter::companion_call(const clang::CallExpr *e, const clang::FunctionDecl *companion,
+                               const clang::CallExpr *inner) {
+  const Span at = span(e);
+  const clang::FunctionDecl *callee = inner->getDirectCallee();
+  if (callee == nullptr)
+    return failed_value();
+  // What the user gave for what the companion passes on.
+  const auto given = [&](const clang::Expr *passed) -> const clang::Expr * {
+    const auto *name = llvm::dyn_cast<clang::DeclRefExpr>(peel_copies(passed));
+    const auto *parameter = name == nullptr ? nullptr : llvm::dyn_cast<clang::ParmVarDecl>(name->getDecl());
+    return parameter == nullptr ? passed : e->getArg(parameter->getFunctionScopeIndex());
+  };
+  Expr out;
+  out.kind = Expr::Kind::call;
+  out.place = place(at);
+  out.name = companion->getNameAsString();
+  out.function = function_of(callee, span(e->getCallee()));
+  if (out.function < 0 || !count_operations(sizes_[static_cast<size_t>(out.function)], at))
+    return failed_value();
+  const Function made = body_.functions[static_cast<size_t>(out.function)];
+  out.type = made.result;
+  for (unsigned i = 0; i < inner->getNumArgs() && i < static_cast<unsigned>(made.parameters); ++i) {
+    const Local &parameter = made.locals[i];
+    if (!parameter.is_axis) {
+      out.args.push_back(cast(value(given(inner->getArg(i))), parameter.type, true));
+      continue;
+    }
+    Expr axes;
+    axes.kind = Expr::Kind::axes;
+    axes.name = out.name;
+    axes.place = out.place;
+    if (const auto *list = llvm::dyn_cast<clang::CallExpr>(peel_copies(inner->getArg(i))))
+      for (const clang::Expr *one : list->arguments())
+        axes.args.push_back(argument(given(one)));
+    if (any_failed(axes.args))
+      return failed_value();
+    out.args.push_back(std::move(axes));
+  }
+  return any_failed(out.args) ? failed_value() : out;
+}
+
 Expr Converter::function_call(const clang::CallExpr *e, const clang::FunctionDecl *callee) {
+  if (const clang::CallExpr *inner = call_of_companion(callee))
+    return companion_call(e, callee, inner);
   const Span at = span(e);
   Expr out;
   out.kind = Expr::Kind::call;
   out.place = place(at);
   out.name = callee->getNameAsString();
+  out.param = param_of_callee(e);
   out.function = function_of(callee, span(e->getCallee()));
   if (out.function < 0)
     return failed_value();

@@ -197,6 +197,13 @@ Expr Converter::value_node(const clang::Expr *e) {
     out.weak = out.type == Type::f64; // the only way to write a double literal is without a suffix
     return out;
   }
+  if (const auto *text = llvm::dyn_cast<clang::StringLiteral>(e)) {
+    Expr out;
+    out.kind = Expr::Kind::text;
+    out.name = text->getString().str();
+    out.place = place(at);
+    return out;
+  }
   if (const auto *boolean = llvm::dyn_cast<clang::CXXBoolLiteralExpr>(e))
     return integer_literal(boolean->getValue() ? 1 : 0, Type::boolean, place(at));
   if (const auto *converted = llvm::dyn_cast<clang::ImplicitCastExpr>(e))
@@ -292,13 +299,17 @@ Expr Converter::named_object(const clang::VarDecl *variable, const clang::DeclRe
     if (param.name != out.name)
       continue;
     const ParamValue value = param_value(param, variant());
-    if (const auto *integer = std::get_if<int64_t>(&value))
-      return integer_literal(*integer, Type::i64, out.place);
-    if (const auto *number = std::get_if<double>(&value)) {
+    const auto *integer = std::get_if<int64_t>(&value);
+    const auto *number = std::get_if<double>(&value);
+    if (integer != nullptr)
+      out = integer_literal(*integer, Type::i64, out.place);
+    if (number != nullptr) {
       out = float_literal(*number, Type::f32, out.place);
       out.weak = true;
-      return out;
     }
+    out.param = param.name;
+    if (integer != nullptr || number != nullptr)
+      return out;
   }
   if (variable->getInit() == nullptr || !variable->getType().isConstQualified())
     return failed_value(); // said where it is declared
@@ -338,6 +349,8 @@ Expr Converter::implicit_cast(const clang::CastExpr *e) {
     return cast(value(inner), arithmetic(e->getType(), at), true);
   }
   case clang::CK_ArrayToPointerDecay:
+    if (llvm::isa<clang::StringLiteral>(peel(inner)))
+      return argument(inner);
     return fail(DiagId::body_array, span(e), {"an array is no value"}, "name one element");
   case clang::CK_FunctionToPointerDecay:
     return argument(inner);

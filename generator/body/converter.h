@@ -96,7 +96,9 @@ private:
   Expr call(const clang::CallExpr *e);
   Expr builtin_call(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   bool count_operations(int64_t count, const Span &at);
+  std::string param_of_callee(const clang::CallExpr *e) const;
   Expr function_call(const clang::CallExpr *e, const clang::FunctionDecl *callee);
+  Expr companion_call(const clang::CallExpr *e, const clang::FunctionDecl *companion, const clang::CallExpr *inner);
   Expr coordinate(const clang::CXXOperatorCallExpr *e);
   bool check_coordinate(const clang::Expr *e, const BuiltinRow &row, const Span &call);
   Expr target(const clang::Expr *e);

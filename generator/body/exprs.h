@@ -22,6 +22,9 @@ bool any_failed(const std::vector<Expr> &list);
 bool may_be_negative(const Expr &e);
 
 // Kinds that stand for something else than a value.
-inline bool is_value(const Expr &e) { return e.kind != Expr::Kind::coordinate && e.kind != Expr::Kind::where; }
+inline bool is_value(const Expr &e) {
+  return e.kind != Expr::Kind::coordinate && e.kind != Expr::Kind::where && e.kind != Expr::Kind::axes &&
+         e.kind != Expr::Kind::text;
+}
 
 } // namespace kgen::body

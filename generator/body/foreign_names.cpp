@@ -14,6 +14,12 @@ constexpr std::string_view kPairs = "a product of matrices is `dot(x, y, K)`, or
 constexpr std::string_view kRandom = "it is `random(seed, index(N))`: the same number for the same two arguments";
 constexpr std::string_view kConvert = "`float(x)` converts a value";
 
+constexpr std::string_view kStep =
+    "a step of grid.i is `i`, its first and last are `first(i)` and `last(i)`; most kernels "
+    "need no grid: see docs/coming_from.md";
+constexpr std::string_view kPallas = "docs/coming_from.md says what the words of Pallas are here";
+constexpr std::string_view kTriton = "docs/coming_from.md says what the words of Triton are here";
+
 constexpr std::pair<std::string_view, std::string_view> kForeign[] = {
     {"arange", kPosition},
     {"arccos", "it is `acos(x)`"},
@@ -55,6 +61,12 @@ constexpr std::pair<std::string_view, std::string_view> kForeign[] = {
     {"pi", "it is 3.14159265358979"},
     {"M_PI", "it is 3.14159265358979"},
     {"power", "it is `pow(x, y)`"},
+    {"program_id", kStep},
+    {"num_programs", kStep},
+    {"pl", kPallas},
+    {"pltpu", kPallas},
+    {"tl", kTriton},
+    {"tid", kPosition},
     {"prefix_sum", "it is `cumsum(x, N)`"},
     {"product", "it is `prod(x, N)`"},
     {"rand", kRandom},

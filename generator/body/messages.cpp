@@ -88,6 +88,8 @@ std::string without_aliases(std::string text) {
 
 constexpr std::string_view kUndeclared = "use of undeclared identifier '";
 
+constexpr const char *kFunctionSet = "a function has this name; declare an output or a local variable to assign it";
+
 constexpr std::string_view kOneElement =
     "a body computes one element: `x` is that of the array at hand, another is `at(x, N = e)`";
 
@@ -329,6 +331,10 @@ private:
 
   void function_name() {
     const bool where = user_text() == "where";
+    if (!where && stands_before_assignment(std::string(user_text()))) {
+      add(DiagId::body_undeclared, {std::string(user_text())}, kFunctionSet);
+      return;
+    }
     add(DiagId::body_function, {"a function is no value"},
         where ? "a condition stands last in a reduction: sum(x, N, where(x > 0))" : "call it");
   }
@@ -477,8 +483,7 @@ private:
   // `variance = 3`, where no variable has that name.
   void function_set() {
     const std::string name = to_assigned_name();
-    add(DiagId::body_undeclared, {name},
-        "a function has this name; declare an output or a local variable to assign it");
+    add(DiagId::body_undeclared, {name}, kFunctionSet);
   }
 
   // `k = 3`, where k is a grid dimension: a statement, or a coordinate.

@@ -8,6 +8,7 @@
 #include "body/body.h"
 #include "body/builtins.h"
 #include "body/clang_parse.h"
+#include "body/foreign_names.h"
 #include "body/library.h"
 #include "body/source.h"
 #include "body/unit.h"
@@ -39,8 +40,11 @@ Words check_function_params(const Spec &spec, const SourceText *functions, Diagn
         continue;
       bad.insert(param.name);
       const std::optional<std::string> meant = nearest(*name, known);
-      diags.add(DiagId::body_unknown_function, param.place, {*name}).help =
-          meant ? "did you mean `" + *meant + "`?" : "write it in `functions`, or use one of the library";
+      const std::string_view ours = instead_of(*name);
+      diags.add(DiagId::body_unknown_function, param.value_place, {*name}).help =
+          !ours.empty() ? std::string(ours)
+          : meant       ? "did you mean `" + *meant + "`?"
+                        : "write it in `functions`, or use one of the library";
     }
   return bad;
 }

@@ -90,6 +90,10 @@ private:
       return e.name + " = " + text(e.args[0]);
     case Kind::where:
       return "where(" + text(e.args[0]) + ")";
+    case Kind::axes:
+      return list(e.args);
+    case Kind::text:
+      return "\"" + e.name + "\"";
     }
     return {};
   }

@@ -50,6 +50,7 @@ private:
   struct Bracket {
     size_t offset;
     int control;
+    bool takes_text; // of print or require
   };
 
   bool starts(std::string_view what) const { return text_.substr(at_).starts_with(what); }
@@ -144,7 +145,12 @@ private:
     while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n')
       at_ += text_[at_] == '\\' ? 2 : 1;
     at_ = std::min(at_ + 1, text_.size());
-    unsound(DiagId::body_text_literal, begin, at_ - begin);
+    if (quote != '"' || open_.empty() || !open_.back().takes_text)
+      return (void)unsound(DiagId::body_text_literal, begin, at_ - begin);
+    const std::string_view text = text_.substr(begin, at_ - begin);
+    if (text.size() < 2 || text.back() != '"' || text.find('\\') != std::string_view::npos)
+      if (Diagnostic *d = unsound(DiagId::body_cpp, begin, text.size(), {"a text is one line of signs, without `\\`"}))
+        d->help = "it is shown as it stands: each print is a line of its own";
   }
 
   void read_name() {
@@ -210,7 +216,12 @@ private:
     if (c == ';' && (open_.empty() || text_[open_.back().offset] == '{'))
       return end_statement();
     const bool catches_all = starts("...") && last_name_ == "catch"; // the `try` was refused
-    if (starts("::") || (starts("...") && !catches_all))
+    const bool whole_block = starts("...") && !open_.empty() && text_[open_.back().offset] == '[';
+    if (whole_block)
+      refuse({"...", "a body is about one element, and the loops are kgen's: `y[...] = x[...]` is `y = x` (see "
+                     "docs/coming_from.md)"},
+             at_);
+    else if (starts("::") || (starts("...") && !catches_all))
       refuse(*find_refused_word(starts("::") ? "::" : "..."), at_);
     else if (starts("%:") || starts("<:") || starts("<%") || starts("%>"))
       return foreign_sign(2);
@@ -246,7 +257,8 @@ private:
   void open(char c) {
     if (c == '[' && at_ + 1 < text_.size() && text_[at_ + 1] == '[')
       unsound(DiagId::body_unsupported, at_, 2, {"attributes"});
-    open_.push_back({at_, control_});
+    const bool called = c == '(' && trim(text_.substr(0, at_)).ends_with(last_name_);
+    open_.push_back({at_, control_, called && (last_name_ == "print" || last_name_ == "require")});
     if (c == '{') {
       words_ = 0;
       source_.statement_ends.push_back(at_);

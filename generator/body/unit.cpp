@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "body/builtins.h"
+#include "body/companions.h"
 #include "body/library.h"
 #include "support/check.h"
 #include "support/embedded.h"
@@ -87,6 +88,11 @@ public:
     const std::optional<std::string_view> prelude = find_embedded(embedded_prelude(), "builtins.h");
     KGEN_CHECK(prelude.has_value());
     unit_.text += *prelude;
+    // The derivative of a function that a parameter names is a function by its name: relu_derivative(v), or
+    // iou_derivative_3(a, b, ...) by one of several arguments.
+    add("#define derivative(f, x, ...) kgen_derivative_##__VA_OPT__(by)(f, x __VA_OPT__(, ) __VA_ARGS__)\n"
+        "#define kgen_derivative_(f, x) f##_derivative(x)\n"
+        "#define kgen_derivative_by(f, k, ...) f##_derivative_##k(__VA_ARGS__)\n");
     std::set<std::string, std::less<>> mentioned = unit_.body->identifiers;
     if (unit_.functions != nullptr)
       mentioned.insert(unit_.functions->identifiers.begin(), unit_.functions->identifiers.end());
@@ -106,7 +112,10 @@ private:
     add("using real = " + std::string(spelling(unit_.names[static_cast<size_t>(index)].real)) + ";\n");
     for (const auto &[name, type] : variant.types)
       add("using " + name + " = " + std::string(spelling(type)) + ";\n");
-    add(library_text(mentioned));
+    const std::string library = library_text(mentioned);
+    add(library);
+    for (const Companions &companions : companions_of(library, unit_.axes.size()))
+      add(companions.text);
     add("namespace kgen_user {\n");
     add_params(variant);
     if (unit_.functions != nullptr)
@@ -162,13 +171,23 @@ private:
   }
 
   void add_user_text(const SourceText &source, int variant) {
+    size_t from = 0;
+    if (!source.is_body())
+      for (const Companions &companions : companions_of(source.text(), unit_.axes.size())) {
+        add_piece(source, variant, from, companions.after);
+        add(companions.text);
+        from = companions.after;
+      }
+    add_piece(source, variant, from, source.text().size());
+  }
+
+  void add_piece(const SourceText &source, int variant, size_t from, size_t to) {
     const size_t begin = unit_.text.size();
-    unit_.segments.push_back({begin, &source, variant});
-    unit_.text += source.text();
+    unit_.segments.push_back({begin, &source, variant, from, to - from});
+    unit_.text += source.text().substr(from, to - from) + "\n";
     for (const Span &local : real_locals_)
-      if (local.source == &source)
-        unit_.text.replace(begin + local.begin, 4, "real");
-    unit_.text += "\n";
+      if (local.source == &source && local.begin >= from && local.begin < to)
+        unit_.text.replace(begin + local.begin - from, 4, "real");
   }
 
   Unit &unit_;
@@ -193,9 +212,9 @@ std::optional<Span> Unit::span(size_t begin, size_t length) const {
     return std::nullopt;
   const Segment &segment = *std::prev(after);
   const size_t offset = begin - segment.begin;
-  if (offset > segment.source->text().size())
+  if (offset > segment.length)
     return std::nullopt;
-  return Span{segment.source, offset, length};
+  return Span{segment.source, segment.from + offset, length};
 }
 
 Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, const SourceText &body,

@@ -21,9 +21,10 @@ struct VariantNames {
 
 struct Unit {
   struct Segment {
-    size_t begin = 0; // of the text's first character in `text`
+    size_t begin = 0; // in `text`
     const SourceText *source = nullptr;
     int variant = 0;
+    size_t from = 0, length = 0; // of it in the source
   };
 
   const Spec *spec = nullptr;

@@ -19,6 +19,7 @@ int completion(const Options &options);
 int reference(const Options &options);
 int schema(const Options &options);
 int explain(const Options &options);
+int write_gradient(const Options &options);
 int run(const Options &options);
 int verify(const Options &options);
 
@@ -28,6 +29,8 @@ bool load_options(const Options &options, LoadOptions &load);
 CompileOptions compile_options(const Options &options, const LoadOptions &load, Stage last);
 // Prints what there is to say; the exit code that belongs to it.
 int report(const Diagnostics &diags, const Options &options);
+// What helps people beside the messages. Programs that read JSON lines want nothing else among them.
+void remark(const std::string &text, const Options &options);
 // The --size of the command line. Empty, or what is wrong with them.
 std::string given_sizes(const Options &options, const Kernel &kernel, std::map<std::string, int64_t> &sizes);
 // One spec from its path, through the pipeline.

@@ -37,9 +37,26 @@ bool split_pairs(const std::vector<std::string> &list, const char *option,
       std::cerr << "kgen: " << option << " takes NAME=VALUE, not " << text << "\n";
       return false;
     }
-    out.emplace_back(text.substr(0, at), text.substr(at + 1));
+    const std::string name = text.substr(0, at);
+    if (std::ranges::any_of(out, [&](const auto &pair) { return pair.first == name; })) {
+      std::cerr << "kgen: " << option << " " << name << " is given twice\n";
+      return false;
+    }
+    out.emplace_back(name, text.substr(at + 1));
   }
   return true;
+}
+
+// Over what it wrote before, but over nothing else: the spec is one letter away on the command line.
+void write_sarif(const std::string &path, const Diagnostics &messages, Diagnostics &diags) {
+  std::string reason;
+  const std::string before = read_file(path, kLargestOutput, reason).value_or("");
+  std::vector<std::string> written;
+  if (before.find_first_not_of(" \t\r\n") == std::string::npos || before.starts_with("{"))
+    write_files({{path, sarif_text(messages)}}, written, diags);
+  else
+    diags.add(DiagId::file_unwritable, Place{path, 0, 0, 0}, {path, "there is a file that is no SARIF"}).help =
+        "give --sarif a file of its own";
 }
 
 } // namespace
@@ -47,6 +64,11 @@ bool split_pairs(const std::vector<std::string> &list, const char *option,
 bool load_options(const Options &options, LoadOptions &load) {
   load.include_roots = options.includes;
   return split_pairs(options.defines, "-D", load.defines) && split_pairs(options.batch, "--batch", load.batch);
+}
+
+void remark(const std::string &text, const Options &options) {
+  if (options.format != "json")
+    std::cerr << "kgen: " << text << "\n";
 }
 
 std::string given_sizes(const Options &options, const Kernel &kernel, std::map<std::string, int64_t> &sizes) {
@@ -61,7 +83,8 @@ std::string given_sizes(const Options &options, const Kernel &kernel, std::map<s
         return "--size takes NAME=NUMBER, not " + text;
       if (std::none_of(kernel.axes.begin(), kernel.axes.end(), [&](const Axis &axis) { return axis.name == name; }))
         return "--size " + name + ": " + kernel.name + " has no such axis";
-      sizes[name] = value;
+      if (!sizes.emplace(name, value).second)
+        return "--size " + name + " is given twice";
     }
   return "";
 }
@@ -72,6 +95,7 @@ CompileOptions compile_options(const Options &options, const LoadOptions &load, 
   out.last = last;
   out.emit.templates = options.templates;
   out.emit.selfcheck = options.selfcheck;
+  out.emit.standalone = options.standalone;
   if (!options.targets.empty()) {
     std::vector<std::string> targets = split(options.targets, ',');
     out.emit.openmp = std::find(targets.begin(), targets.end(), "openmp") != targets.end();
@@ -82,9 +106,8 @@ CompileOptions compile_options(const Options &options, const LoadOptions &load, 
 
 int report(const Diagnostics &messages, const Options &options) {
   Diagnostics diags = messages;
-  std::vector<std::string> written;
   if (!options.sarif.empty()) // with or without messages: whoever reads it wants a file
-    write_files({{options.sarif, sarif_text(messages)}}, written, diags);
+    write_sarif(options.sarif, messages, diags);
   if (diags.empty())
     return kOk;
   using Format = Diagnostics::Format;

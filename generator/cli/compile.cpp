@@ -1,8 +1,11 @@
 #include "cli/compile.h"
 
+#include "emit/render.h"
 #include "plan/plan.h"
 #include "rewrite/canonicalize.h"
 #include "rewrite/coalesce.h"
+#include "rewrite/drop_reports.h"
+#include "rewrite/optional_outputs.h"
 #include "rewrite/share.h"
 #include "spec/sketch.h"
 #include "support/check.h"
@@ -26,6 +29,16 @@ void must_be_legal(const Kernel &kernel) {
     internal_error("generator/ir/verify.cpp", 0, fault.c_str());
 }
 
+// Asserts and prints are looked at for mistakes; what is emitted is found out as if they were not there.
+void find_facts(Variation &variation, Diagnostics &diags) {
+  if (variation.reporting) {
+    analyze(*variation.reporting, diags);
+    variation.kernel = drop_reports(*variation.reporting);
+    must_be_legal(variation.kernel);
+  }
+  variation.facts = analyze(variation.kernel, diags);
+}
+
 // The text of one stage, variant after variant.
 class StageText {
 public:
@@ -43,6 +56,35 @@ private:
   bool active_;
   std::string &out_;
 };
+
+bool all_dissolve(const Kernel &kernel, const Facts &facts) {
+  for (size_t g = 0; g < kernel.grid.size(); ++g)
+    if (!facts.grid[g].dissolvable && !facts.grid[g].accumulates)
+      return false;
+  return true;
+}
+
+// A grid that goes through an axis by single positions is needed by nothing but the names of its steps, which are the
+// positions. Said so, it is a loop like any other: the same kernel without its grid, where that is legal.
+void dissolve_single_positions(const Spec &spec, const body::Body &body, Variation &variation) {
+  const std::vector<GridDim> &grid = variation.kernel.grid;
+  const bool has_some = std::any_of(grid.begin(), grid.end(), [](const GridDim &dim) {
+    return dim.axis != kNone && dim.block.is_integer(1) && dim.semantics == Semantics::parallel;
+  });
+  if (!has_some || all_dissolve(variation.kernel, variation.facts))
+    return;
+  Diagnostics none;
+  std::optional<Kernel> kernel = build_kernel(spec, variation.variant, body, none, nullptr, true);
+  if (!kernel)
+    return;
+  Variation renamed;
+  renamed.kernel = std::move(*kernel);
+  if (variation.reporting)
+    renamed.reporting = renamed.kernel;
+  find_facts(renamed, none);
+  if (!none.has_errors() && all_dissolve(renamed.kernel, renamed.facts))
+    variation.lowered = canonicalize(renamed.kernel, renamed.facts);
+}
 
 } // namespace
 
@@ -91,6 +133,8 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
     Variation variation;
     variation.variant = out.variants[v];
     variation.kernel = std::move(*kernel);
+    if (has_reports(variation.kernel))
+      variation.reporting = variation.kernel;
     ir_text.add(out.variants[v], [&] { return print(variation.kernel); });
     out.variations.push_back(std::move(variation));
   }
@@ -101,7 +145,7 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
 
   StageText facts_text(options, Stage::facts, out.text);
   for (Variation &variation : out.variations) {
-    variation.facts = analyze(variation.kernel, diags);
+    find_facts(variation, diags);
     facts_text.add(variation.variant, [&] { return print(variation.kernel, variation.facts); });
   }
   if (diags.has_errors())
@@ -110,8 +154,11 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
     return out;
 
   StageText rewrite_text(options, Stage::rewrite, out.text);
-  for (Variation &variation : out.variations) {
-    variation.lowered = coalesce(share_folds(canonicalize(variation.kernel, variation.facts)));
+  for (size_t v = 0; v < out.variations.size(); ++v) {
+    Variation &variation = out.variations[v];
+    variation.lowered = canonicalize(variation.kernel, variation.facts);
+    dissolve_single_positions(out.spec, (*bodies)[v], variation);
+    variation.lowered = coalesce(guard_optional_outputs(share_folds(variation.lowered)));
     must_be_legal(variation.lowered);
     Diagnostics none; // what was legal stays legal
     variation.lowered_facts = analyze(variation.lowered, none);
@@ -131,7 +178,10 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
     return out;
   }
 
+  if (!check_templates(options.emit.templates, diags))
+    return std::nullopt;
   out.files = emit_files(out.spec, out.variations, options.emit);
+  out.helper_headers = helper_headers(options.emit);
   return out;
 }
 

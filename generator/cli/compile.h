@@ -22,9 +22,9 @@ struct CompileOptions {
 struct Compiled {
   Spec spec;
   std::vector<Variant> variants;
-  std::vector<Variation> variations; // of all variants, as far as the pipeline went
-  std::vector<EmittedFile> files;
-  std::string text; // of the last stage, with `print`
+  std::vector<Variation> variations;              // of all variants, as far as the pipeline went
+  std::vector<EmittedFile> files, helper_headers; // those headers that the files include
+  std::string text;                               // of the last stage, with `print`
 };
 
 // nullopt after errors. `text` is the spec as read from `path`.

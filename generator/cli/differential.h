@@ -11,8 +11,9 @@
 
 namespace kgen {
 
-// Real numbers, and whole ones of any size; small integers; those, with some NaN; or each in turn.
-enum class RandomData { real, integers, nans, all };
+// Real numbers, and whole ones of any size; small integers; those, with some NaN; each of these in turn; or small
+// integers, with ends of their types among scalars and numbers of 32 and 64 bits.
+enum class RandomData { real, integers, nans, all, extremes };
 
 struct DifferentialOptions {
   std::map<std::string, int64_t> sizes; // that axes have in all cases
@@ -38,12 +39,14 @@ struct DifferentialReport {
   std::string no_verdict;             // why nothing is known, if so: an output is mostly undecided, or nothing ran
   std::vector<std::string> sizes;     // tried, as "M=1 N=7"
   std::string difference;             // the first one; empty: none
+  std::string failed_assert;          // the first one; empty: none
 };
 
 // Sizes that tend to go wrong: 0, 1, around each block, primes, one bigger; one axis at a time.
 std::vector<std::map<std::string, int64_t>> edge_sizes(const Kernel &kernel);
 
-// One input on both. False: they differ, see `report.difference`.
+// One input on both; `kernel` is what the interpreter runs. False: they differ, see `report.difference`, or an assert
+// fails.
 bool compare_once(const Kernel &kernel, const NativeKernel &native, const RunInput &input, uint64_t seed,
                   const DifferentialOptions &options, DifferentialReport &report);
 

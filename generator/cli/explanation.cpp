@@ -109,7 +109,10 @@ Section grid_section(const Variation &variation) {
       for (const auto &c : fact.accumulates->carried)
         carried.push_back(kernel.vars[c.var].name);
     const std::string axis = dim.axis == kNone ? "" : kernel.axes[dim.axis].name;
-    const std::string becomes = fact.dissolvable   ? "only tiles: " + axis + " is one loop, cut as each target likes"
+    const bool stays =
+        std::ranges::any_of(variation.lowered.grid, [&](const GridDim &d) { return d.name == dim.name; });
+    const std::string becomes = fact.dissolvable || (!stays && !fact.accumulates)
+                                    ? "only tiles: " + axis + " is one loop, cut as each target likes"
                                 : fact.accumulates ? "folds " + join(carried, ", ") + " over the whole of " + axis
                                 : !fact.dissolve_reason.empty() ? "stays as it is: " + fact.dissolve_reason
                                                                 : fact.accumulate_reason;
@@ -156,6 +159,8 @@ Section claims_section(const Variation &variation) {
 
 Section checks_section(const Variation &variation) {
   Section out{"checked at the call", {}, "", "", "checked at the call, which else is refused with"};
+  for (const Requirement &required : variation.kernel.requirements)
+    out.rows.push_back({{"else", required.text}});
   for (const Check &check : variation.facts.checks)
     out.rows.push_back({{"else", check.message}});
   for (const Guard &guard : variation.facts.guards)

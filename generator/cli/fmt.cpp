@@ -1,7 +1,7 @@
 // fmt: specs in the pinned layout, in place. Files with mistakes of form stay as they are; the others are written.
 #include <filesystem>
 #include <iostream>
-#include <iterator>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/diff.h"
@@ -33,7 +33,11 @@ std::optional<std::string> formatted(const std::string &path, const std::string 
 std::optional<std::string> read_input(const std::string &path, Diagnostics &diags) {
   if (path != kStandardInput)
     return read_source(path, diags);
-  return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::string text, reason;
+  if (read_stream(STDIN_FILENO, kLargestSource, text, reason))
+    return text;
+  diags.add(DiagId::file_unreadable, Place{path, 0, 0, 0}, {"standard input", reason});
+  return std::nullopt;
 }
 
 // A link stays one: what it leads to is written.
@@ -66,7 +70,7 @@ int fmt(const Options &options) {
   }
   const bool drift = differs && (options.check || options.diff);
   if (drift)
-    std::cerr << "kgen: to format, run: kgen fmt " << join(options.specs, " ") << "\n";
+    remark("to format, run: kgen fmt " + join(options.specs, " "), options);
   return std::max(report(diags, options), drift ? kDrift : kOk);
 }
 

@@ -143,7 +143,7 @@ public:
         return false;
     for (const ScalarArgument &scalar : kernel_.scalars)
       if (!input_.scalars.count(scalar.name))
-        input_.scalars[scalar.name] = scalar_of(scalar.type);
+        fill_scalar(scalar);
     for (const Table &table : kernel_.tables)
       if (!input_.tables.count(table.name) && !fill_table(table))
         return false;
@@ -189,6 +189,10 @@ private:
 
   bool fill_operand(const Var &var) {
     bool input = var.kind == Var::Kind::input, output = var.kind == Var::Kind::output;
+    if (output && var.optional && options_.fewer_outputs && below(2) == 0) {
+      input_.unwanted.insert(var.name);
+      return true;
+    }
     bool kept = output && var.alias == kNone && var.partial && options_.partial_outputs;
     if ((!input && !kept) || input_.arrays.count(var.name))
       return true;
@@ -197,7 +201,7 @@ private:
     if (var.optional && !options_.optional_operands)
       return true;
     std::optional<std::vector<int64_t>> shape = array_shape(kernel_, var, input_);
-    if (!shape) {
+    if (!shape || is_too_big(*shape)) {
       reason_ = "the shape of `" + var.name + "` is not known, negative, or too big";
       return false;
     }
@@ -211,6 +215,31 @@ private:
     return true;
   }
 
+  static bool is_too_big(const std::vector<int64_t> &shape) {
+    constexpr int64_t kMost = int64_t{1} << 40;
+    int64_t elements = 1; // a shape's product is known not to overflow
+    for (const int64_t extent : shape)
+      elements *= extent;
+    return elements > kMost;
+  }
+
+  void fill_scalar(const ScalarArgument &scalar) {
+    if (!options_.extremes || !is_integer(scalar.type) || scalar.type == Type::boolean || below(2) == 0) {
+      input_.scalars[scalar.name] = scalar_of(scalar.type);
+      return;
+    }
+    const int64_t value = end_of(scalar.type);
+    input_.scalars[scalar.name] = static_cast<double>(value);
+    input_.integers[scalar.name] = value;
+  }
+
+  // The least or the greatest number of the type, or one close by.
+  int64_t end_of(Type type) {
+    const Bounds all = type == Type::u64 ? Bounds{0, -1} : bounds_of(type); // -1: the bits of the greatest
+    const int64_t away = below(2) == 0 ? 0 : below(40);
+    return below(2) == 0 ? all.low + away : all.high - away;
+  }
+
   double scalar_of(Type type) {
     if (is_floating(type))
       return options_.integers ? 1 + below(3) : 0.25 + 0.5 * unit();
@@ -219,6 +248,8 @@ private:
 
   // Beside real numbers whole ones are of any size, as far as 16 bits go: the ends often.
   Value whole_number(Type type) {
+    if (options_.extremes && bytes_of(type) >= 4 && below(4) == 0)
+      return integer_value(end_of(type));
     const Type narrow = bytes_of(type) <= 2 ? type : is_unsigned(type) ? Type::u16 : Type::i16;
     const Bounds all = bounds_of(narrow);
     const bool any = !options_.integers && (narrow == type || below(8) == 0);
@@ -240,7 +271,7 @@ private:
 
   bool fill_table(const Table &table) {
     std::optional<std::vector<int64_t>> shape = table_shape(kernel_, table, input_);
-    if (!shape) {
+    if (!shape || is_too_big(*shape)) {
       reason_ = "the shape of table `" + table.name + "` is not known, negative, or too big";
       return false;
     }

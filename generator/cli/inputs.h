@@ -19,7 +19,9 @@ struct RandomOptions {
   uint64_t seed = 1;
   bool integers = false;          // all are small integers: every target must agree bit for bit
   bool nans = false;              // but some elements, which are NaN
+  bool extremes = false;          // but scalars and operands of 32 and 64 bits, which often are ends of their types
   bool optional_operands = false; // else they are absent
+  bool fewer_outputs = false;     // some of the optional outputs are absent
   bool partial_outputs = false;   // give outputs that may keep their elements some to keep
 };
 

@@ -293,6 +293,61 @@ void find_guarded(const Linted &linted, Diagnostics &diags) {
     }
 }
 
+void find_prints(const std::vector<Stmt> &statements, Diagnostics &diags) {
+  for (const Stmt &stmt : statements) {
+    if (stmt.kind == Stmt::Kind::print)
+      diags.add(DiagId::lint_print, stmt.place);
+    for (const auto *inner : {&stmt.body, &stmt.otherwise, &stmt.step})
+      find_prints(*inner, diags);
+  }
+}
+
+void find_prints(const Linted &linted, Diagnostics &diags) {
+  for (const Variation &variation : linted.compiled.variations)
+    find_prints(variation.interpreted().statements, diags);
+}
+
+// The sums in a value that reach the place where it is stored by whole numbers alone.
+void each_whole_sum(const Kernel &kernel, ExprId id, const std::function<void(const Expr &)> &found) {
+  const Expr &expr = kernel.expr(id);
+  if (expr.op == Op::fold && expr.monoid == Monoid::sum && is_integer(expr.accumulator))
+    return found(expr);
+  if (expr.op == Op::cast || expr.op == Op::add || expr.op == Op::sub)
+    for (const ExprId arg : expr.args)
+      if (is_integer(kernel.expr(arg).type))
+        each_whole_sum(kernel, arg, found);
+}
+
+void each_statement(const std::vector<Stmt> &list, const std::function<void(const Stmt &)> &found) {
+  for (const Stmt &s : list) {
+    found(s);
+    for (const std::vector<Stmt> *inner : {&s.body, &s.otherwise, &s.step})
+      each_statement(*inner, found);
+  }
+}
+
+// A sum knows its width, an array another one: nothing says so where the one is stored in the other.
+void find_narrowed(const Linted &linted, Diagnostics &diags) {
+  for (const Variation &variation : linted.compiled.variations) {
+    const Kernel &kernel = variation.kernel;
+    each_statement(kernel.statements, [&](const Stmt &s) {
+      if (s.kind != Stmt::Kind::assign || kernel.vars[s.target].kind == Var::Kind::local ||
+          !is_integer(kernel.vars[s.target].type))
+        return;
+      const Var &target = kernel.vars[s.target];
+      each_whole_sum(kernel, s.value, [&](const Expr &sum) {
+        if (bytes_of(sum.accumulator) <= bytes_of(target.type) || sum.place.file != linted.compiled.spec.path)
+          return;
+        const bool counts = kernel.expr(sum.args[0]).type == Type::boolean;
+        if (!counts || bytes_of(target.type) < 4) // nobody counts more than 2^31
+          diags.add(DiagId::lint_narrowed, sum.place,
+                    {"sum", std::string(type_row(sum.accumulator).name), target.name,
+                     std::string(type_row(target.type).name)});
+      });
+    });
+  }
+}
+
 void find_no_doc(const Linted &linted, Diagnostics &diags) {
   if (trim(linted.compiled.spec.doc).empty())
     diags.add(DiagId::lint_no_doc, linted.compiled.spec.kernel_place);
@@ -301,8 +356,10 @@ void find_no_doc(const Linted &linted, Diagnostics &diags) {
 } // namespace
 
 void apply_lint_rules(const Linted &linted, Diagnostics &diags) {
-  for (auto *rule : {find_unused_names, find_unused_functions, find_unread, find_parallel, find_tiling_grid,
-                     find_needless_permissions, find_needless_outside, find_guarded, find_no_doc})
+  using Rule = void (*)(const Linted &, Diagnostics &);
+  for (Rule rule : std::initializer_list<Rule>{find_unused_names, find_unused_functions, find_unread, find_parallel,
+                                               find_tiling_grid, find_needless_permissions, find_needless_outside,
+                                               find_guarded, find_prints, find_narrowed, find_no_doc})
     rule(linted, diags);
 }
 

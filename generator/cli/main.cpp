@@ -1,8 +1,11 @@
 // kgen: kernel specs in, CUDA and OpenMP sources out.
 #include <csignal>
+#include <exception>
 #include <fcntl.h>
 #include <iostream>
 #include <new>
+#include <stdexcept>
+#include <system_error>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -10,6 +13,9 @@
 
 namespace kgen {
 namespace {
+
+constexpr const char *kNoMemory = "not enough memory; `run` and `verify` hold all arrays and the scratch of one step, "
+                                  "other commands work on as many specs at once as --jobs says";
 
 int execute(const Options &options) {
   switch (options.command) {
@@ -33,6 +39,8 @@ int execute(const Options &options) {
     return schema(options);
   case Command::explain:
     return explain(options);
+  case Command::grad:
+    return write_gradient(options);
   case Command::run:
     return run(options);
   case Command::verify:
@@ -57,17 +65,32 @@ int finish(int exit_code) {
   return kBadFiles;
 }
 
+// What no one has caught: memory or threads ran out in the middle of something, or kgen is at fault.
+[[noreturn]] void give_up() {
+  constexpr int kBug = 70;
+  int code = kBug;
+  const char *what = "internal error: it gave up; please report it with the spec";
+  try {
+    if (const std::exception_ptr current = std::current_exception())
+      std::rethrow_exception(current);
+  } catch (const std::bad_alloc &) {
+    code = kBadCommandLine, what = kNoMemory;
+  } catch (const std::length_error &) {
+    code = kBadCommandLine, what = kNoMemory;
+  } catch (const std::system_error &) {
+    code = kBadFiles, what = "the system gives no more threads or files";
+  } catch (...) {
+  }
+  std::fprintf(stderr, "kgen: %s\n", what);
+  std::_Exit(code);
+}
+
 int start(int argc, char **argv) {
   int exit_code = kOk;
   std::optional<Options> options = parse_options(argc, argv, exit_code);
   if (!options)
     return exit_code;
-  try {
-    return execute(*options);
-  } catch (const std::bad_alloc &) {
-    std::cerr << "kgen: not enough memory; `run` and `verify` hold all arrays, and the scratch of one step\n";
-    return kBadCommandLine;
-  }
+  return execute(*options);
 }
 
 } // namespace
@@ -75,6 +98,7 @@ int start(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error with a message, like a full disk
+  std::set_terminate(kgen::give_up);
   kgen::hold_streams();
   return kgen::finish(kgen::start(argc, argv));
 }

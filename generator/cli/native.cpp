@@ -24,8 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kGuard = 64;
-constexpr unsigned char kGuardByte = 0xC7, kPoison = 0xA5;
+constexpr size_t kGuard = 64, kPage = 4096;
+constexpr unsigned char kGuardByte = 0xC7;
+// What outputs hold before: as numbers below all others, and above them, lest an extreme hides that it was read.
+constexpr unsigned char kLowPoison = 0xA5, kHighPoison = 0x5A;
 constexpr int kSpareArguments = 8; // workspace, its size, table status, stream: null and 0
 
 struct TargetRow {
@@ -41,7 +43,8 @@ std::string function_name(const Kernel &kernel, NativeTarget target) {
 }
 
 // Any launcher, called with arguments from arrays: the i-th of each kind of array is the i-th argument.
-// A launcher with a workspace can be given one of exactly the size that it asks for, between guard bytes.
+// A launcher with a workspace can be given one of exactly the size that it asks for, full of `filler`, between guard
+// bytes.
 constexpr std::string_view kShim = R"(#include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -69,12 +72,14 @@ template <class... A, std::size_t... I> int64_t ask(int64_t (*f)(A...), const Ar
   return f(argument<A>(a, first + I)...);
 }
 constexpr int kShortAccepted = -1, kOverrun = -2;
-template <class F, class... A> int call_with_memory(F f, int64_t (*query)(A...), const Arguments& a, std::size_t sizes, std::size_t end) {
+template <class F, class... A> int call_with_memory(F f, int64_t (*query)(A...), const Arguments& a, std::size_t sizes, std::size_t end, int filler) {
   const int64_t bytes = ask(query, a, sizes, std::index_sequence_for<A...>());
+  if (bytes < 0) return call(f, a);
   constexpr int64_t kGuard = 256;
   std::vector<unsigned char> memory(static_cast<std::size_t>(bytes + 3 * kGuard), 0xC7);
   unsigned char* start = memory.data();
   start += kGuard + (kGuard - reinterpret_cast<uintptr_t>(start) % kGuard);
+  std::memset(start, filler, static_cast<std::size_t>(bytes));
   std::vector<void*> pointers(a.pointers, a.pointers + end + 2);
   std::vector<int64_t> integers(a.integers, a.integers + end + 2);
   pointers.resize(end + 8);
@@ -97,6 +102,19 @@ extern "C" void kgen_shim_threads(int n) {
 }
 )";
 
+// The launcher in C: in C++ there is another of its name, which takes the arguments by theirs.
+std::string launcher(const Compiled &compiled, const std::string &name) {
+  const std::string begin = "int " + name + "(";
+  for (const EmittedFile &file : compiled.files) {
+    const size_t at = file.name.ends_with(".h") ? file.text.find(begin) : std::string::npos;
+    if (at == std::string::npos)
+      continue;
+    const size_t from = at + begin.size();
+    return "static_cast<int (*)(" + file.text.substr(from, file.text.find(')', from) - from) + ")>(&" + name + ")";
+  }
+  return "&" + name;
+}
+
 std::string shim_text(const Compiled &compiled, NativeTarget target) {
   std::string out = "#include \"" + compiled.spec.kernel + ".h\"\n" + std::string(kShim);
   std::set<std::string> names;
@@ -108,10 +126,12 @@ std::string shim_text(const Compiled &compiled, NativeTarget target) {
       return file.name.ends_with(".h") && file.text.find(" " + query + "(") != std::string::npos;
     });
     out += "extern \"C\" int kgen_shim_" + name +
-           "(void* const* p, const int64_t* i, const double* n, std::size_t sizes, std::size_t end, bool own) {\n";
+           "(void* const* p, const int64_t* i, const double* n, std::size_t sizes, std::size_t end, int filler) {\n";
     if (memory)
-      out += "if (own) return call_with_memory(&" + name + ", &" + query + ", Arguments{p, i, n}, sizes, end);\n";
-    out += "(void)sizes, (void)end, (void)own;\nreturn call(&" + name + ", Arguments{p, i, n});\n}\n";
+      out += "if (filler != 0) return call_with_memory(" + launcher(compiled, name) + ", &" + query +
+             ", Arguments{p, i, n}, sizes, end, filler);\n";
+    out += "(void)sizes, (void)end, (void)filler;\nreturn call(" + launcher(compiled, name) +
+           ", Arguments{p, i, n});\n}\n";
   }
   return out + "extern \"C\" const char* kgen_shim_error(int status) { return " + compiled.spec.kernel +
          "_error(status); }\n";
@@ -159,7 +179,8 @@ std::string compile_command(const fs::path &folder, const std::string &kernel, c
   return command + "-o " + shell_quoted(folder / "kernel.so") + " > " + shell_quoted(folder / "log") + " 2>&1";
 }
 
-// Where the arguments of one call lie: one region shared with the child, every array between guard bytes.
+// Where the arguments of one call lie: one region shared with the child. Every array has guard bytes on one side, or on
+// both, and a page that nobody may touch directly beside it on the other.
 class CallFrame {
 public:
   CallFrame(const Kernel &kernel, const RunInput &input, const NativeRunOptions &options)
@@ -199,7 +220,8 @@ public:
     for (const Slot &slot : slots_) {
       const unsigned char *data = region_ + slot.offset;
       for (size_t i = 0; i < kGuard; ++i)
-        if (data[-static_cast<ptrdiff_t>(i) - 1] != kGuardByte || data[slot.bytes + i] != kGuardByte)
+        if ((slot.fence != Fence::before && data[-static_cast<ptrdiff_t>(i) - 1] != kGuardByte) ||
+            (slot.fence != Fence::behind && data[slot.bytes + i] != kGuardByte))
           return "wrote outside `" + slot.name + "`";
       if (slot.constant && std::memcmp(data, slot.before.data(), slot.bytes) != 0)
         return "changed its input `" + slot.name + "`";
@@ -221,8 +243,10 @@ public:
   }
 
 private:
+  enum class Fence { none, before, behind };
   struct Slot {
     std::string name;
+    Fence fence = Fence::none;
     Type type;
     std::vector<int64_t> shape, strides, stride_arguments;
     size_t argument = 0, offset = 0, bytes = 0;
@@ -264,7 +288,7 @@ private:
       slot.constant = var.kind == Var::Kind::input;
       slot.optional = var.optional;
       held = find(var);
-      slot.present = held || (var.kind == Var::Kind::output && !var.optional);
+      slot.present = held || (var.kind == Var::Kind::output && input_.unwanted.count(var.name) == 0);
       std::optional<std::vector<int64_t>> shape = array_shape(kernel_, var, input_);
       if (!shape) {
         reason = "the shape of `" + var.name + "` is not known, negative, or too big";
@@ -301,7 +325,7 @@ private:
       empty = empty || slot.shape[d] == 0;
     }
     slot.bytes = empty || !slot.present ? 0 : static_cast<size_t>(last + 1) * bytes_of(slot.type);
-    slot.before.assign(slot.bytes, kPoison);
+    slot.before.assign(slot.bytes, options_.unaligned ? kHighPoison : kLowPoison);
     if (strided)
       slot.stride_arguments = slot.strides;
     if (held && slot.bytes > 0)
@@ -330,13 +354,24 @@ private:
   }
 
   bool place(std::string &reason) {
-    size_t at = 0;
+    constexpr size_t kAlignment = 64;
+    // Pages: a fence, the array with its guards, a fence; the array lies at one end or between.
     for (Slot &slot : slots_) {
-      at = (at + kGuard + 63) / 64 * 64 + (options_.unaligned ? bytes_of(slot.type) : 0);
-      slot.offset = at;
-      at += slot.bytes + kGuard;
+      const size_t room = (slot.bytes + 3 * kGuard + kPage - 1) / kPage * kPage;
+      const bool ends_aligned = slot.bytes % kAlignment == 0;
+      slot.fence = ends_aligned != options_.unaligned ? Fence::behind
+                   : options_.unaligned               ? Fence::none
+                                                      : Fence::before;
+      slot.offset = bytes_ + kPage;
+      if (slot.fence == Fence::behind)
+        slot.offset += room - slot.bytes;
+      else if (slot.fence == Fence::none)
+        slot.offset += kGuard + bytes_of(slot.type);
+      fences_.push_back(bytes_);
+      bytes_ += kPage + room;
     }
-    bytes_ = at + kGuard;
+    fences_.push_back(bytes_);
+    bytes_ += kPage;
     void *memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
       reason = "there is not enough memory";
@@ -351,6 +386,11 @@ private:
       const bool given = slot.bytes > 0 || (slot.optional && slot.present);
       pointers_[slot.argument] = given ? region_ + slot.offset : nullptr;
     }
+    for (size_t fence : fences_)
+      if (::mprotect(region_ + fence, kPage, PROT_NONE) != 0) {
+        reason = "there is not enough memory";
+        return false;
+      }
     return true;
   }
 
@@ -364,6 +404,7 @@ private:
   size_t first_size_ = 0, end_ = 0;
   unsigned char *region_ = nullptr;
   size_t bytes_ = 0;
+  std::vector<size_t> fences_; // pages that nobody may touch
 };
 
 // Runs `body` in a child; its int comes back by way of shared memory. The error says how the child ended otherwise.
@@ -402,8 +443,9 @@ std::optional<fs::path> cached_library(const Compiled &compiled, const NativeOpt
   if (!folder || !*folder)
     return std::nullopt;
   std::string all = compile_command("", compiled.spec.kernel, options) + shim_text(compiled, options.target);
-  for (const EmittedFile &file : compiled.files)
-    all += file.name + file.text;
+  for (const auto *files : {&compiled.files, &compiled.helper_headers})
+    for (const EmittedFile &file : *files)
+      all += file.name + file.text;
   uint64_t hash = 14695981039346656037u;
   for (unsigned char c : all)
     hash = (hash ^ c) * 1099511628211u;
@@ -418,8 +460,9 @@ std::optional<fs::path> cached_library(const Compiled &compiled, const NativeOpt
 std::string compile_library(const Compiled &compiled, const NativeOptions &options, const fs::path &folder,
                             const fs::path &result) {
   bool written = write_text(folder / "shim.cpp", shim_text(compiled, options.target));
-  for (const EmittedFile &file : compiled.files)
-    written = written && write_text(folder / fs::path(file.name).filename(), file.text);
+  for (const auto *files : {&compiled.files, &compiled.helper_headers})
+    for (const EmittedFile &file : *files)
+      written = written && write_text(folder / fs::path(file.name).filename(), file.text);
   if (!written)
     return "the temporary folder cannot be written";
   constexpr int kNotFound = 127; // what the shell says
@@ -448,9 +491,13 @@ NativeKernel::~NativeKernel() {
 
 std::unique_ptr<NativeKernel> NativeKernel::build(const Compiled &compiled, const NativeOptions &options,
                                                   std::string &reason) {
-  std::string pattern = (fs::temp_directory_path() / "kgen_XXXXXX").string();
-  if (!::mkdtemp(pattern.data())) {
-    reason = "no temporary folder can be made";
+  std::error_code failed;
+  const fs::path temporary = fs::temp_directory_path(failed);
+  std::string pattern = (temporary / "kgen_XXXXXX").string();
+  if (failed || !::mkdtemp(pattern.data())) {
+    reason = "emitted code is compiled in a temporary folder, and none can be made in " +
+             (failed ? "$TMPDIR" : temporary.string()) + ": " +
+             (failed ? failed.message() : std::string(std::strerror(errno)));
     return nullptr;
   }
   const fs::path folder = pattern;
@@ -477,9 +524,11 @@ std::unique_ptr<NativeKernel> NativeKernel::build(const Compiled &compiled, cons
 NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, const NativeRunOptions &options) const {
   NativeResult result;
   CallFrame frame(kernel, input, options);
-  if (!frame.prepare(result.error))
+  if (std::string fault; !frame.prepare(fault)) {
+    result.error = "cannot be called: " + fault;
     return result;
-  using Call = int (*)(void *const *, const int64_t *, const double *, size_t, size_t, bool);
+  }
+  using Call = int (*)(void *const *, const int64_t *, const double *, size_t, size_t, int);
   auto call = reinterpret_cast<Call>(::dlsym(library_, ("kgen_shim_" + function_name(kernel, target_)).c_str()));
   auto threads = reinterpret_cast<void (*)(int)>(::dlsym(library_, "kgen_shim_threads"));
   auto explain = reinterpret_cast<const char *(*)(int)>(::dlsym(library_, "kgen_shim_error"));
@@ -488,11 +537,12 @@ NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, cons
     return result;
   }
   result.status = in_child(options.timeout_s, result.error, [&] {
+    ::mallopt(M_PERTURB, 0x21 + 0x30 * options.threads); // what the launcher allocates is full of some byte, too
     if (options.threads > 0)
       threads(options.threads);
     const bool table_status = target_ == NativeTarget::cuda_model && has_device_tables(kernel);
     return call(frame.pointers(), frame.integers(), frame.numbers(), frame.first_size(),
-                frame.end() + (table_status ? 1 : 0), options.own_workspace);
+                frame.end() + (table_status ? 1 : 0), options.workspace);
   });
   if (result.error.empty() && result.status < 0) {
     result.error = result.status == -1 ? "accepted a workspace that is too small" : "wrote outside the workspace";

@@ -23,9 +23,9 @@ struct NativeOptions {
 };
 
 struct NativeRunOptions {
-  int threads = 0;            // 0: the runtime's own choice
-  bool unaligned = false;     // arrays begin one element after an aligned address
-  bool own_workspace = false; // give the workspace that the launcher asks for; else it allocates
+  int threads = 0;        // 0: the runtime's own choice
+  bool unaligned = false; // arrays begin off the addresses that vectors like
+  int workspace = 0;      // give what the launcher asks for, full of this byte; 0: it allocates
   int timeout_s = 120;
 };
 

@@ -30,10 +30,12 @@ int make_new(const Options &options) {
   std::error_code error;
   if (fs::exists(path, error))
     return refuse(path + " exists already", kBadFiles);
+  Diagnostics diags;
+  if (!check_templates(options.templates, diags))
+    return report(diags, options);
   const std::string text =
       Templates(options.templates).render("new/" + options.like + ".toml", View().set("name", name));
   // A name that is a word of C or of the language is found out by reading the spec.
-  Diagnostics diags;
   std::vector<std::string> written;
   if (load_spec(path, text, {}, diags) && write_files({{path, format_document(text)}}, written, diags))
     std::cout << path << "\nTo generate: kgen " << path << " -o generated\n"

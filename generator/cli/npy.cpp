@@ -1,7 +1,11 @@
 #include "cli/npy.h"
 
-#include <cstring>
+#include <algorithm>
+#include <charconv>
 #include <fstream>
+#include <utility>
+
+#include "support/text.h"
 
 namespace kgen {
 
@@ -19,44 +23,102 @@ constexpr NpyRow kRows[] = {
     {Type::u64, "<u8"},  {Type::u32, "<u4"}, {Type::u16, "<u2"}, {Type::u8, "|u1"},   {Type::boolean, "|b1"},
 };
 
-// The text of a value of the header's dictionary.
-std::string_view header_value(std::string_view header, std::string_view key) {
-  size_t at = header.find("'" + std::string(key) + "'");
-  if (at == std::string_view::npos || (at = header.find(':', at)) == std::string_view::npos)
-    return {};
-  std::string_view rest = header.substr(at + 1);
-  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  if (rest.empty())
-    return {};
-  size_t end = rest[0] == '('    ? rest.find(')') + 1
-               : rest[0] == '\'' ? rest.find('\'', 1) + 1
-                                 : rest.find_first_of(",}");
-  return rest.substr(0, end);
-}
+// The header: a dictionary of Python with three keys, in any order, blanks anywhere. NumPy writes it in one way only,
+// others in other ways, and it must not be misread: what is not understood is refused.
+class Header {
+public:
+  explicit Header(std::string_view text) : rest_(text) {}
 
-std::optional<std::vector<int64_t>> parse_shape(std::string_view text) {
+  std::string descr;
+  bool fortran_order = false;
   std::vector<int64_t> shape;
-  if (text.empty() || text[0] != '(')
-    return std::nullopt;
-  int64_t value = 0;
-  bool digits = false;
-  for (char c : text.substr(1)) {
-    if (c >= '0' && c <= '9') {
-      if (value > (int64_t{1} << 56) / 10)
-        return std::nullopt;
-      value = value * 10 + (c - '0');
-      digits = true;
-    } else if (c == ',' || c == ')') {
-      if (digits)
-        shape.push_back(value);
-      value = 0;
-      digits = false;
-    } else if (c != ' ') {
-      return std::nullopt;
+
+  bool parse() {
+    bool has_descr = false, has_order = false, has_shape = false;
+    if (!take("{"))
+      return false;
+    while (!take("}")) {
+      const std::optional<std::string> key = string();
+      if (!key || !take(":"))
+        return false;
+      const bool read = *key == "descr"           ? !std::exchange(has_descr, true) && assign(string(), descr)
+                        : *key == "fortran_order" ? !std::exchange(has_order, true) && assign(boolean(), fortran_order)
+                        : *key == "shape"         ? !std::exchange(has_shape, true) && assign(tuple(), shape)
+                                                  : false;
+      if (!read || (!take(",") && !next_is('}')))
+        return false;
     }
+    skip_blanks();
+    return rest_.empty() && has_descr && has_order && has_shape;
   }
-  return shape;
-}
+
+private:
+  template <class T> static bool assign(std::optional<T> from, T &to) {
+    if (from)
+      to = std::move(*from);
+    return from.has_value();
+  }
+
+  void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size())); }
+
+  bool next_is(char c) {
+    skip_blanks();
+    return rest_.starts_with(c);
+  }
+
+  bool take(std::string_view word) {
+    skip_blanks();
+    const bool found = rest_.starts_with(word);
+    rest_.remove_prefix(found ? word.size() : 0);
+    return found;
+  }
+
+  std::optional<std::string> string() {
+    if (!next_is('\'') && !next_is('"'))
+      return std::nullopt;
+    const size_t end = rest_.find(rest_[0], 1);
+    if (end == std::string_view::npos)
+      return std::nullopt;
+    std::string out(rest_.substr(1, end - 1));
+    rest_.remove_prefix(end + 1);
+    return out;
+  }
+
+  std::optional<bool> boolean() {
+    if (take("True"))
+      return true;
+    return take("False") ? std::optional(false) : std::nullopt;
+  }
+
+  std::optional<int64_t> number() {
+    skip_blanks();
+    int64_t value = 0;
+    const auto [end, fault] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (fault != std::errc() || value < 0)
+      return std::nullopt;
+    rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
+    take("L"); // as Python 2 wrote it
+    return value;
+  }
+
+  // (), (2,), (2, 3), (2, 3,): without a comma, parentheses alone make no tuple.
+  std::optional<std::vector<int64_t>> tuple() {
+    std::vector<int64_t> out;
+    bool comma = true;
+    if (!take("("))
+      return std::nullopt;
+    while (!take(")")) {
+      const std::optional<int64_t> value = comma ? number() : std::nullopt;
+      if (!value)
+        return std::nullopt;
+      out.push_back(*value);
+      comma = take(",");
+    }
+    return out.size() == 1 && !comma ? std::nullopt : std::optional(std::move(out));
+  }
+
+  std::string_view rest_;
+};
 
 } // namespace
 
@@ -64,6 +126,10 @@ std::optional<Array> parse_npy(const std::string &bytes, Type wanted, std::strin
   std::string_view view = bytes;
   if (view.size() < 12 || view.substr(0, kMagic.size()) != kMagic) {
     reason = "not a .npy file";
+    return std::nullopt;
+  }
+  if (view[6] < 1 || view[6] > 3) {
+    reason = "it is a .npy file of version " + std::to_string(view[6]) + "; there are 1, 2 and 3";
     return std::nullopt;
   }
   auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(view[i])); };
@@ -75,21 +141,23 @@ std::optional<Array> parse_npy(const std::string &bytes, Type wanted, std::strin
     reason = "the header is cut off";
     return std::nullopt;
   }
-  std::string_view header = view.substr(8 + length_bytes, length);
-  std::string_view descr = header_value(header, "descr");
-  bool known = false;
-  for (const NpyRow &row : kRows)
-    known = known || (row.type == wanted && descr == "'" + std::string(row.name) + "'");
+  Header header(view.substr(8 + length_bytes, length));
+  if (!header.parse()) {
+    reason = "its header is none of NumPy's: type, order and shape of one array";
+    return std::nullopt;
+  }
+  const bool known =
+      std::ranges::any_of(kRows, [&](const NpyRow &row) { return row.type == wanted && header.descr == row.name; });
   if (!known) {
-    reason = "its elements are " + std::string(descr) + ", which does not do for " + std::string(type_row(wanted).name);
+    reason = "its elements are '" + printable(header.descr) + "', which does not do for " +
+             std::string(type_row(wanted).name);
     return std::nullopt;
   }
-  std::optional<std::vector<int64_t>> shape = parse_shape(header_value(header, "shape"));
-  if (!shape || (header_value(header, "fortran_order") == "True" && shape->size() > 1)) {
-    reason = "it is not a dense array in C order";
+  if (header.fortran_order && header.shape.size() > 1) {
+    reason = "its columns lie one after the other, not its rows (Fortran order)";
     return std::nullopt;
   }
-  Array array{wanted, std::move(*shape), {}};
+  Array array{wanted, std::move(header.shape), {}};
   size_t want = 1;
   for (int64_t extent : array.shape)
     if (__builtin_mul_overflow(want, static_cast<size_t>(extent), &want))

@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -11,6 +12,17 @@
 namespace kgen {
 
 namespace {
+
+// Empty, or what is wrong with the number.
+std::string check_number(const OptionRow &row, const std::string &text) {
+  int64_t value = 0;
+  const char *end = text.data() + text.size();
+  const auto [stop, fault] = std::from_chars(text.data(), end, value);
+  if (fault == std::errc() && stop == end && value >= row.least && value <= row.most)
+    return "";
+  const std::string most = row.most == INT64_MAX ? "" : " to " + std::to_string(row.most);
+  return "takes a whole number from " + std::to_string(row.least) + (most.empty() ? " up" : most) + ", not " + text;
+}
 
 void add_option(CLI::App &app, const OptionRow &row, Options &options) {
   std::visit(
@@ -26,6 +38,8 @@ void add_option(CLI::App &app, const OptionRow &row, Options &options) {
             option->allow_extra_args(false);
           else if constexpr (std::is_same_v<Value, std::string>)
             option->capture_default_str();
+          else
+            option->check([&row](const std::string &text) { return check_number(row, text); });
         }
       },
       row.member);
@@ -79,10 +93,13 @@ bool check_values(Options &options) {
   from_environment(options.model, "KGEN_CUDA_MODEL");
   from_environment(options.model_library, "KGEN_CUDA_MODEL_LIBRARY");
   if (options.target == "cuda_model" && (options.model.empty() || options.model_library.empty()))
-    return refuse("--target cuda_model needs --model and --model-library");
+    return refuse("--target cuda_model needs --model and --model-library; ./kgen of a source tree finds both itself");
   for (const std::string &target : split(options.targets, ','))
     if (!options.targets.empty() && target != "openmp" && target != "cuda")
       return refuse("--targets takes openmp, cuda or both, not " + options.targets);
+  std::error_code error;
+  if (!options.templates.empty() && !std::filesystem::is_directory(options.templates, error))
+    return refuse("--templates takes a folder, and " + options.templates + " is none");
   if (!options.depfile.empty() && options.stamp.empty())
     return refuse("--depfile needs --stamp: its rule is for the stamp");
   constexpr Command kOfOne[] = {Command::run, Command::verify, Command::make_new, Command::completion,

@@ -22,14 +22,15 @@ enum class Command {
   reference,
   schema,
   fmt,
-  lint
+  lint,
+  grad
 };
 
 struct Options {
   Command command = Command::generate;
   std::vector<std::string> specs;
-  std::string output = ".";
-  bool diff = false, check = false, prune = false, selfcheck = false;
+  std::string output = ".", root;
+  bool diff = false, check = false, prune = false, selfcheck = false, standalone = false;
   std::string depfile, stamp, like = "map";
   int64_t jobs = 0;
   std::vector<std::string> defines, batch, includes, allowed;
@@ -39,9 +40,14 @@ struct Options {
   std::vector<std::string> sizes, inputs, outputs, scalars;
   int64_t seed = 1;
   std::string target;
-  bool trace = false, reference = false;
+  std::string trace;
+  std::vector<std::string> at;
+  int64_t limit = 64;
+  bool reference = false;
   int64_t threads = 0;
   std::string cxx, cxx_flags, model, model_library;
+  std::vector<std::string> of, with;
+  bool deterministic = false, gradient = false;
   std::string data = "all";
   int64_t work = 2'000'000, seeds = 3;
 };
@@ -57,7 +63,8 @@ struct OptionRow {
   unsigned commands; // one bit each: see `takes`
   std::variant<std::string Options::*, std::vector<std::string> Options::*, int64_t Options::*, bool Options::*> member;
   const char *help;
-  const char *choices = ""; // the values it may have, with blanks between; none: any
+  const char *choices = "";            // the values it may have, with blanks between; none: any
+  int64_t least = 0, most = INT64_MAX; // of a number
 };
 
 struct ExitRow {

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <iostream>
 #include <map>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "cli/commands.h"
@@ -22,21 +24,23 @@ namespace {
 // What one spec came to.
 struct Made {
   bool complete = false;
-  std::vector<EmittedFile> files;
+  std::vector<EmittedFile> files, helper_headers;
   std::string hash;
   std::vector<std::string> sources;
   Diagnostics diags;
 };
 
-void make(const SpecFile &spec, const CompileOptions &compile_options, Made &made) {
+void make(const SpecFile &spec, CompileOptions options, const std::string &to_root, Made &made) {
+  options.emit.to_root = to_root;
   const std::optional<std::string> text = read_source(spec.path, made.diags);
   if (!text)
     return;
-  std::optional<Compiled> compiled = compile(spec.path, *text, compile_options, made.diags);
+  std::optional<Compiled> compiled = compile(spec.path, *text, options, made.diags);
   if (!compiled)
     return;
   made.complete = true;
   made.files = std::move(compiled->files);
+  made.helper_headers = std::move(compiled->helper_headers);
   made.sources = {spec.path};
   const Text &functions = compiled->spec.functions;
   if (functions.place.file != spec.path && !functions.place.file.empty())
@@ -45,21 +49,24 @@ void make(const SpecFile &spec, const CompileOptions &compile_options, Made &mad
 }
 
 // Specs know nothing of each other, so each thread takes the next one.
-std::vector<Made> make_all(const std::vector<SpecFile> &specs, const CompileOptions &options, int64_t jobs,
-                           bool show_progress) {
+std::vector<Made> make_all(const std::vector<SpecFile> &specs, const CompileOptions &options, const std::string &output,
+                           const Lock &lock, int64_t jobs, bool show_progress) {
   std::vector<Made> out(specs.size());
   Progress progress("specs", specs.size(), show_progress);
   std::atomic<size_t> next = 0;
   auto work = [&] {
     for (size_t i = next++; i < specs.size(); i = next++) {
-      make(specs[i], options, out[i]);
+      make(specs[i], options, lock.way_from(output + "/" + specs[i].folder).value_or(""), out[i]);
       progress.step();
     }
   };
   const size_t wanted = jobs > 0 ? static_cast<size_t>(jobs) : std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> threads;
-  for (size_t t = 1; t < std::min(wanted, specs.size()); ++t)
-    threads.emplace_back(work);
+  try {
+    for (size_t t = 1; t < std::min(wanted, specs.size()); ++t)
+      threads.emplace_back(work);
+  } catch (const std::system_error &) { // no more can be had: fewer do
+  }
   work();
   for (std::thread &thread : threads)
     thread.join();
@@ -87,12 +94,23 @@ std::optional<std::vector<MadeFile>> make_files(const Options &options, Diagnost
   LoadOptions load;
   if (!load_options(options, load))
     return std::nullopt;
+  const Lock lock = Lock::find(options.output, options.root);
+  if (!lock.way_from(options.output)) {
+    std::cerr << "kgen: --root " << options.root << ": the output folder " << options.output << " is not below it\n";
+    return std::nullopt;
+  }
   const std::vector<SpecFile> specs = find_specs(options, load, diags);
   const bool is_watched = options.format == "human" && ::isatty(STDERR_FILENO) != 0;
-  std::vector<Made> made = make_all(specs, compile_options(options, load, Stage::emit), options.jobs, is_watched);
+  std::vector<Made> made =
+      make_all(specs, compile_options(options, load, Stage::emit), options.output, lock, options.jobs, is_watched);
   std::vector<MadeFile> out;
   std::map<std::string, std::pair<std::string, std::string>> owner; // by path in small letters: path and spec
   bool complete = true;
+  for (const Made &one : made)
+    for (const EmittedFile &header : one.helper_headers)
+      if (const std::string path = lock.absolute(header.name);
+          owner.emplace(in_small_letters(path), std::pair(path, "all kernels")).second)
+        out.push_back({{path, header.text}, "", ""});
   for (size_t i = 0; i < specs.size(); ++i) {
     complete = complete && made[i].complete;
     diags.append(std::move(made[i].diags));
@@ -110,11 +128,44 @@ std::optional<std::vector<MadeFile>> make_files(const Options &options, Diagnost
   return complete && !diags.has_errors() ? std::optional(std::move(out)) : std::nullopt;
 }
 
+namespace {
+
+// Does the file on disk include the helper header?
+bool includes(const std::string &path, const std::string &header) {
+  std::string reason;
+  const std::optional<std::string> text = read_file(path, kLargestOutput, reason);
+  const std::string name = fs::path(header).filename().generic_string() + "\"\n";
+  return text && (text->find("#include \"" + name) != std::string::npos || text->find("/" + name) != std::string::npos);
+}
+
+} // namespace
+
+std::vector<std::string> stranded(const MadeFile &header, const std::vector<MadeFile> &made, const Lock &lock,
+                                  const std::vector<std::string> &left_over) {
+  std::string reason;
+  std::vector<std::string> out;
+  const std::optional<std::string> present = read_file(header.file.path, kLargestOutput, reason);
+  const auto entry = lock.files.find(lock.relative(header.file.path));
+  const bool was_edited = entry != lock.files.end() && entry->second.hash == hash_of(header.file.text);
+  if (!present || *present == header.file.text || was_edited)
+    return out;
+  std::set<std::string> current;
+  for (const MadeFile &file : made)
+    current.insert(lock.relative(file.file.path));
+  for (const std::string &path : left_over)
+    current.insert(lock.relative(path));
+  for (const auto &[path, other] : lock.files)
+    if (current.count(path) == 0 && !other.spec.empty() && includes(lock.absolute(path), header.file.path))
+      out.push_back(lock.absolute(path));
+  return out;
+}
+
 std::vector<std::string> orphans(const Options &options, const std::vector<MadeFile> &made, const Lock &lock) {
   std::set<std::string> current, from;
   for (const MadeFile &file : made) {
     current.insert(lock.relative(file.file.path));
-    from.insert(lock.relative(file.spec));
+    if (!file.spec.empty())
+      from.insert(lock.relative(file.spec));
   }
   std::vector<std::string> folders;
   std::error_code error;
@@ -129,6 +180,15 @@ std::vector<std::string> orphans(const Options &options, const std::vector<MadeF
     if (ours && current.count(path) == 0 && fs::exists(lock.absolute(path), error))
       out.push_back(lock.absolute(path));
   }
+  const std::set<std::string> gone(out.begin(), out.end());
+  for (const auto &[header, entry] : lock.files)
+    if (const std::string path = lock.absolute(header);
+        entry.spec.empty() && current.count(header) == 0 && fs::exists(path, error) &&
+        std::none_of(lock.files.begin(), lock.files.end(), [&](const auto &file) {
+          return gone.count(lock.absolute(file.first)) == 0 && current.count(file.first) == 0 &&
+                 includes(lock.absolute(file.first), header);
+        }))
+      out.push_back(path);
   return out;
 }
 

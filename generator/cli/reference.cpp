@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "cli/commands.h"
+#include "grad/rules.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -182,6 +183,27 @@ std::string diagnostics_page() {
   return out.str();
 }
 
+// What `kgen grad` takes the derivative of an operation to be.
+std::string derivatives_page() {
+  std::ostringstream out;
+  auto cell = [](const std::string &text) { return join(split(text, '|'), "\\|"); };
+  out << "# Derivatives of the operations\nWritten by `kgen reference derivatives`. `a`, `b` and `c` are the "
+         "arguments, "
+         "`r` is the result. What is not listed has the\nderivative 0; functions of the library go by their bodies, "
+         "but "
+         "for those in the second table.\n\n| operation | by | is |\n|---|---|---|\n";
+  for (const grad::DerivativeRow &row : grad::operation_derivatives()) {
+    const std::vector<std::string> parts = split(row.derivatives, ';');
+    for (size_t i = 0; i < parts.size(); ++i)
+      out << "| `" << row.name << "` | " << static_cast<char>('a' + i) << " | `" << cell(std::string(trim(parts[i])))
+          << "` |\n";
+  }
+  out << "\n| function | is |\n|---|---|\n";
+  for (const grad::DerivativeRow &row : grad::library_derivatives())
+    out << "| `" << row.name << "` | `" << cell(std::string(row.derivatives)) << "` |\n";
+  return out.str();
+}
+
 } // namespace
 
 std::string pattern_text(std::string_view row) {
@@ -202,7 +224,10 @@ int completion(const Options &options) {
 
 int reference(const Options &options) {
   const std::string &format = options.specs[0];
-  std::cout << (format == "man" ? man() : format == "markdown" ? markdown() : diagnostics_page());
+  std::cout << (format == "man"           ? man()
+                : format == "markdown"    ? markdown()
+                : format == "derivatives" ? derivatives_page()
+                                          : diagnostics_page());
   return kOk;
 }
 

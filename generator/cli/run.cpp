@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/differential.h"
+#include "cli/gradient.h"
 #include "cli/npy.h"
 #include "ir/evaluate.h"
 #include "support/files.h"
@@ -16,7 +17,8 @@ namespace kgen {
 namespace {
 
 constexpr int64_t kShown = 64; // elements of an output that are printed
-constexpr std::string_view kArrayHelp = "arrays are NumPy files: numpy.save(\"x.npy\", x.astype(numpy.float32))";
+constexpr std::string_view kArrayHelp =
+    "arrays are NumPy files: numpy.save(\"x.npy\", numpy.ascontiguousarray(x, numpy.float32))";
 
 int complain(const std::string &text, int code) {
   std::cerr << "kgen: " << text << "\n";
@@ -190,15 +192,43 @@ int run_native(const Options &options, const Compiled &compiled, const Kernel &k
   return kOk;
 }
 
+// Empty, or what is wrong with the command line.
+std::string trace_options(const Options &options, const Kernel &kernel, RunOptions &out) {
+  out.trace_steps = options.trace == "steps";
+  out.trace_values = !options.trace.empty() && !out.trace_steps;
+  out.most_lines = options.limit;
+  if (out.trace_values && options.trace != "values")
+    out.trace_names = split(options.trace, ',');
+  for (const std::string &name : out.trace_names)
+    if (std::none_of(kernel.vars.begin(), kernel.vars.end(), [&](const Var &var) { return var.name == name; }))
+      return "--trace takes steps, values, or names of locals and arrays; there is no " + name;
+  for (const std::string &list : options.at)
+    for (const std::string &text : split(list, ',')) {
+      const auto pair = pair_of(text);
+      const std::optional<int64_t> number = pair ? integer_of(pair->second) : std::nullopt;
+      if (!number)
+        return "--at takes NAME=NUMBER, not " + text;
+      const auto is_it = [&](const auto &row) { return row.name == pair->first; };
+      if (std::none_of(kernel.axes.begin(), kernel.axes.end(), is_it) &&
+          std::none_of(kernel.grid.begin(), kernel.grid.end(), is_it))
+        return "--at " + pair->first + ": the kernel has no such axis or grid dimension";
+      out.only_at[pair->first] = *number;
+    }
+  return "";
+}
+
 int run_interpreter(const Options &options, const Compiled &compiled, const Kernel &kernel, const RunInput &input,
                     std::map<std::string, Array> &outputs) {
   RunOptions run_options;
   run_options.seed = static_cast<uint64_t>(options.seed);
-  run_options.trace = options.trace;
   run_options.reference = options.reference;
+  if (const std::string wrong = trace_options(options, kernel, run_options); !wrong.empty())
+    return complain(wrong, kBadCommandLine);
   RunResult result = interpret(kernel, input, run_options);
   for (const std::string &line : result.trace)
     std::cout << line << "\n";
+  for (const FailedAssert &failed : result.asserts)
+    complain(to_string(failed), kDrift);
   if (!result.error.empty()) {
     std::string place;
     if (result.place.line > 0)
@@ -206,10 +236,8 @@ int run_interpreter(const Options &options, const Compiled &compiled, const Kern
               std::to_string(result.place.line) + ":" + std::to_string(result.place.column) + ": ";
     return complain(place + result.error, kDrift);
   }
-  if (result.failed_asserts > 0)
-    return complain(std::to_string(result.failed_asserts) + " lanes failed an assert", kDrift);
   outputs = std::move(result.outputs);
-  return kOk;
+  return result.asserts.empty() ? kOk : kDrift;
 }
 
 // As the array it belongs to was given: a leading `...` may stand for several dimensions.
@@ -276,19 +304,24 @@ int run(const Options &options) {
   if (!variation)
     return files.has_errors() ? report(files, options) : complain(problem, kBadCommandLine);
   if (compiled->variations.back().kernel.suffix != compiled->variations.front().kernel.suffix)
-    std::cerr << "kgen: of several variants, " << variation->kernel.suffix << " is run; choose with -D\n";
+    remark("of several variants, " + variation->kernel.suffix + " is run; choose with -D", options);
   RandomOptions random;
   random.seed = static_cast<uint64_t>(options.seed);
   std::string reason;
   if (!fill_random(variation->kernel, input, random, reason))
     return complain(reason, kBadCommandLine);
   std::map<std::string, Array> outputs;
-  code = interpreted ? run_interpreter(options, *compiled, variation->kernel, input, outputs)
+  code = interpreted ? run_interpreter(options, *compiled, variation->interpreted(), input, outputs)
                      : run_native(options, *compiled, variation->kernel, input, outputs);
-  return code != kOk ? code : put_outputs(options, variation->kernel, input, outputs);
+  if (code != kOk && outputs.empty())
+    return code;
+  const int put = put_outputs(options, variation->kernel, input, outputs); // after a failed assert, too
+  return code != kOk ? code : put;
 }
 
 int verify(const Options &options) {
+  if (options.gradient)
+    return verify_grad(options);
   LoadOptions load;
   if (!load_options(options, load))
     return kBadCommandLine;
@@ -308,7 +341,8 @@ int verify(const Options &options) {
   static const std::map<std::string, RandomData> kData = {{"real", RandomData::real},
                                                           {"integers", RandomData::integers},
                                                           {"nans", RandomData::nans},
-                                                          {"all", RandomData::all}};
+                                                          {"all", RandomData::all},
+                                                          {"extremes", RandomData::extremes}};
   how.data = kData.at(options.data);
   how.seeds.clear();
   for (int64_t seed = 1; seed <= options.seeds; ++seed)
@@ -321,8 +355,10 @@ int verify(const Options &options) {
             << report.refused << " cases refused by both, " << report.too_big << " over the work limit\n";
   for (const std::string &sizes : report.sizes)
     std::cout << "  " << sizes << "\n";
-  if (!report.no_verdict.empty() && report.difference.empty())
+  if (!report.no_verdict.empty() && report.difference.empty() && report.failed_assert.empty())
     return complain("no verdict: " + report.no_verdict, kDrift);
+  if (!report.failed_assert.empty())
+    return complain(report.failed_assert, kDrift);
   if (report.difference.empty())
     return kOk;
   return complain("they differ at " + report.difference, kDrift);

@@ -94,7 +94,7 @@ private:
     std::string out = "{\"ruleId\": " + json_string(diagnostic_row(d.id).code) +
                       ", \"ruleIndex\": " + std::to_string(rule(d.id)) + ", \"level\": \"" + level(d.severity) +
                       "\",\n         \"message\": " + message(d.text + (help.empty() ? "" : "\nhelp: " + help));
-    if (!d.place.file.empty())
+    if (!d.place.file.empty() && d.place.file != kCommandLine)
       out += ",\n         \"locations\": [" + location(d.place) + "}]";
     std::string related;
     for (const Label &label : d.labels)

@@ -1,5 +1,6 @@
 // schema: the keys of specs as a JSON schema (draft 4), for editors: `#:schema kgen.schema.json` in the first line of a
 // spec. Which keys there are, and what they hold, is said by the tables from which the loader reads them.
+#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -48,16 +49,29 @@ std::string value_schema(const KeyInfo &info) {
          ", \"description\": " + json_string(info.help) + "}";
 }
 
+using Sections = std::map<std::string, std::vector<KeyInfo>>;
+
+// A table within a section, which has keys and may have tables of other names: machines.
+std::string inner_schema(const KeyInfo &info, const std::vector<KeyInfo> &keys) {
+  std::string properties;
+  for (const KeyInfo &key : keys)
+    properties += (properties.empty() ? "" : ", ") + json_string(key.key) + ": " + value_schema(key);
+  return R"({"type": "object", "description": )" + json_string(info.help) + ", \"properties\": {" + properties + "}}";
+}
+
 // Entries under names of the user's own: a plain value, a table of keys, or either. (Tables that have a name are those
 // of the section itself.)
-std::string section_schema(const std::vector<KeyInfo> &keys) {
+std::string section_schema(const Sections &sections, const std::vector<KeyInfo> &keys) {
   std::string plain, properties;
   const bool own = keys.front().form == Form::table;
   for (const KeyInfo &info : keys)
-    if (info.key == "*")
+    if (info.key == "*") {
       plain = value_schema(info);
-    else
-      properties += (properties.empty() ? "" : ",\n          ") + json_string(info.key) + ": " + value_schema(info);
+    } else {
+      const auto inner = own ? sections.find(std::string(info.key)) : sections.end();
+      properties += (properties.empty() ? "" : ",\n          ") + json_string(info.key) + ": " +
+                    (inner == sections.end() ? value_schema(info) : inner_schema(info, inner->second));
+    }
   const std::string table = "{\n        \"type\": \"object\", \"additionalProperties\": false, \"properties\": {\n"
                             "          " +
                             properties + "}}";
@@ -73,18 +87,23 @@ std::string section_schema(const std::vector<KeyInfo> &keys) {
 
 int schema(const Options &) {
   std::vector<std::string> order, properties; // of the root
-  std::map<std::string, std::vector<KeyInfo>> sections;
-  for (const KeyInfo &info : spec_keys()) {
+  Sections sections;
+  const std::vector<KeyInfo> keys = spec_keys();
+  const auto is_inner = [&](std::string_view section) {
+    return std::any_of(keys.begin(), keys.end(),
+                       [&](const KeyInfo &info) { return info.form == Form::table && info.key == section; });
+  };
+  for (const KeyInfo &info : keys) {
     const std::string section(info.section);
     if (section.empty())
       properties.push_back(json_string(info.key) + ": " + value_schema(info));
-    else if (sections[section].empty())
+    else if (sections[section].empty() && !is_inner(section))
       order.push_back(section);
     if (!section.empty())
       sections[section].push_back(info);
   }
   for (const std::string &section : order)
-    properties.push_back(json_string(section) + ": " + section_schema(sections[section]));
+    properties.push_back(json_string(section) + ": " + section_schema(sections, sections[section]));
   std::cout << "{\n  \"$schema\": \"http://json-schema.org/draft-04/schema#\",\n  \"title\": \"a kgen spec\",\n"
             << "  \"type\": \"object\",\n  \"required\": [\"kernel\", \"body\"],\n  \"additionalProperties\": false,\n"
             << "  \"properties\": {\n    " << join(properties, ",\n    ") << "\n  }\n}\n";

@@ -121,7 +121,7 @@ void CudaKernel::block_node(const PlanNode &node, const std::vector<PlanNode> &s
   case PlanNode::Kind::steps:
     return block_steps(node);
   case PlanNode::Kind::branch:
-    out().add("if (" + agreed_condition(node).text + ") {");
+    out().add("if (" + Spelling::condition(agreed_condition(node).text) + ") {");
     block_list(node.body);
     if (!node.otherwise.empty()) {
       out().add("} else {");

@@ -18,16 +18,21 @@ namespace {
 
 constexpr int64_t kMostBlocks = 1024; // with tiles in the workspace
 
+// What kernels call things themselves is not free for variables.
+Names without_own_words(Names names) {
+  for (const char *taken : {"tiles", "tile", "tile_bytes", "error", "space", "elements", "point", "chunk", "part",
+                            "ticket", "chunks", "team", "keeps", "wide"})
+    names.reserve(taken);
+  return names;
+}
+
 } // namespace
 
 CudaKernel::CudaKernel(const Function &function, const Variation &variation, Spelling &s, Statuses &statuses)
     : function_(function), statuses_(statuses), name_(variation_name(function, variation)),
       plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::cuda)),
-      names_(names_of(function, plan_.kernel)), printer_(plan_, variation.lowered_facts, s, names_),
+      names_(without_own_words(names_of(function, plan_.kernel))), printer_(plan_, variation.lowered_facts, s, names_),
       pack_names_(names_) {
-  for (const char *taken : {"tiles", "tile", "tile_bytes", "error", "space", "elements", "point", "chunk", "part",
-                            "ticket", "chunks", "team", "keeps", "wide"})
-    names_.reserve(taken);
   printer_.index_type = "Index";
   printer_.parallel = true;
   if (has_device_tables(plan_.kernel))
@@ -52,6 +57,39 @@ CudaKernel::CudaKernel(const Function &function, const Variation &variation, Spe
                        silence_unused(names, body) + body + "}\n");
 }
 
+namespace {
+
+// The phases that write a variable, and those that use it but for starting a fold in chunks.
+struct Uses {
+  std::set<size_t> writers, users;
+};
+
+// By variable: found once, for there may be hundreds of either.
+std::vector<Uses> uses_in_phases(const Plan &plan) {
+  std::vector<Uses> out(plan.kernel.vars.size());
+  for (size_t i = 0; i < plan.phases.size(); ++i)
+    for (const PlanNode &node : plan.phases[i].nodes) {
+      const bool starts = starts_chunks(plan, node);
+      for (const Access &a : accesses_of(plan.kernel, node)) {
+        if (a.write)
+          out[a.var].writers.insert(i);
+        if (!starts)
+          out[a.var].users.insert(i);
+      }
+    }
+  return out;
+}
+
+// Is what the kernel of a whole-array fold finds needed in later ones?
+bool is_used_after(const Plan &plan, size_t finish, const Uses &uses) {
+  return std::any_of(uses.users.begin(), uses.users.end(), [&](size_t i) {
+    const bool same_kernel = i + 1 == finish || (i == finish && plan.phases[i].kind == Phase::Kind::serial);
+    return !same_kernel;
+  });
+}
+
+} // namespace
+
 // Small arrays that the threads of a block share cannot stand on each thread's stack.
 void CudaKernel::prepare_storage() {
   for (Phase &phase : plan_.phases) {
@@ -72,9 +110,10 @@ void CudaKernel::prepare_storage() {
     if (phase.kind == Phase::Kind::chunked && !goes_by_points(phase.nodes.front()))
       collect_block_lists(phase.nodes.front().body);
   }
+  const std::vector<Uses> uses = uses_in_phases(plan_);
   for (size_t i = 0; i < plan_.phases.size(); ++i)
     for (VarId var : plan_.phases[i].partials)
-      if (!is_used_after(i + 1, var))
+      if (!is_used_after(plan_, i + 1, uses[var]))
         plan_.storage[var].kind = Storage::Kind::scalar;
   for (size_t v = 0; v < plan_.storage.size(); ++v) {
     Storage &s = plan_.storage[v];
@@ -83,8 +122,8 @@ void CudaKernel::prepare_storage() {
     if (s.kind == Storage::Kind::worker)
       tiles_.insert(static_cast<VarId>(v));
     if (s.kind == Storage::Kind::program)
-      offsets_.push_back(
-          {printer_.name(static_cast<VarId>(v)), program_elements(static_cast<VarId>(v)), plan_.kernel.vars[v].type});
+      offsets_.push_back({printer_.name(static_cast<VarId>(v)),
+                          program_elements(static_cast<VarId>(v), uses[v].writers), plan_.kernel.vars[v].type});
   }
   for (Phase &phase : plan_.phases)
     if (phase.kind == Phase::Kind::parallel)
@@ -97,33 +136,15 @@ void CudaKernel::prepare_storage() {
 }
 
 // The elements of a buffer that phases share: none where those that write it are left out.
-std::string CudaKernel::program_elements(VarId var) {
+std::string CudaKernel::program_elements(VarId var, const std::set<size_t> &writers) {
   const std::string elements = printer_.buffer_elements(var);
   std::set<ExprId> conditions;
-  for (const Phase &phase : plan_.phases)
-    for (const PlanNode &node : phase.nodes)
-      for (const Access &a : accesses_of(plan_.kernel, node))
-        if (a.var == var && a.write)
-          conditions.insert(phase.unless ? kNone : phase.when);
+  for (size_t phase : writers)
+    conditions.insert(plan_.phases[phase].unless ? kNone : plan_.phases[phase].when);
   if (conditions.size() != 1 || *conditions.begin() == kNone)
     return elements;
   return on_host([&] { return at_least(printer_.expression(*conditions.begin()), binding::kChoose + 1); }) + " ? " +
          elements + " : 0";
-}
-
-// Is what the kernel of a whole-array fold finds needed in later ones?
-bool CudaKernel::is_used_after(size_t finish, VarId var) const {
-  for (size_t i = 0; i < plan_.phases.size(); ++i) {
-    const bool same_kernel = i + 1 == finish || (i == finish && plan_.phases[i].kind == Phase::Kind::serial);
-    if (same_kernel)
-      continue;
-    for (const PlanNode &node : plan_.phases[i].nodes)
-      if (!starts_chunks(plan_, node))
-        for (const Access &a : accesses_of(plan_.kernel, node))
-          if (a.var == var)
-            return true;
-  }
-  return false;
 }
 
 void CudaKernel::collect_block_lists(const std::vector<PlanNode> &list) {

@@ -70,8 +70,7 @@ private:
 
   std::string workspace_struct();
   void prepare_storage();
-  std::string program_elements(VarId var);
-  bool is_used_after(size_t finish, VarId var) const;
+  std::string program_elements(VarId var, const std::set<size_t> &writers);
   void collect_block_lists(const std::vector<PlanNode> &list);
   void print_phases();
   std::string on_host(const std::function<std::string()> &print);

@@ -5,49 +5,19 @@
 #include <map>
 #include <sstream>
 
+#include "emit/computed_sizes.h"
 #include "emit/format.h"
 #include "emit/header.h"
+#include "emit/helpers.h"
 #include "emit/selfcheck.h"
 #include "emit/target_file.h"
 #include "support/check.h"
+#include "support/embedded.h"
 #include "support/text.h"
 
 namespace kgen {
 
 namespace {
-
-// Standard headers by what the text mentions.
-Views includes(const std::string &text, std::vector<std::string> first) {
-  static const std::vector<std::pair<std::string, std::string>> table = {{"std::sort", "algorithm"},
-                                                                         {"std::exp", "cmath"},
-                                                                         {"std::", "cmath"},
-                                                                         {"INFINITY", "cmath"},
-                                                                         {"std::numeric_limits", "limits"},
-                                                                         {"std::make_index_sequence", "utility"},
-                                                                         {"NAN", "cmath"},
-                                                                         {"std::malloc", "cstdlib"},
-                                                                         {"memcpy", "cstring"},
-                                                                         {"initializer_list", "initializer_list"},
-                                                                         {"std::set", "set"},
-                                                                         {"std::conditional", "type_traits"},
-                                                                         {"std::enable_if", "type_traits"},
-                                                                         {"std::index_sequence", "utility"},
-                                                                         {"std::is_", "type_traits"},
-                                                                         {"std::vector", "vector"}};
-  for (const auto &[word, header] : table) {
-    if (text.find(word) == std::string::npos)
-      continue;
-    if (word == "std::" && text.find("std::") == std::string::npos)
-      continue;
-    if (std::find(first.begin(), first.end(), header) == first.end())
-      first.push_back(header);
-  }
-  std::sort(first.begin(), first.end());
-  Views out;
-  for (const std::string &name : first)
-    out.push_back(View().set("name", name));
-  return out;
-}
 
 Views texts(const std::vector<std::string> &list) {
   Views out;
@@ -56,102 +26,41 @@ Views texts(const std::vector<std::string> &list) {
   return out;
 }
 
-std::string error_function(const Spec &spec, const Templates &templates, const Statuses &statuses) {
-  Views messages;
-  for (size_t i = 0; i < statuses.messages().size(); ++i)
-    messages.push_back(View().set("number", std::to_string(i + 1)).set("text", statuses.messages()[i]));
-  return templates.render("common/error.cpp", View().set("kernel", spec.kernel).set("messages", messages));
-}
-
 constexpr std::string_view kHelpersMark = "// (helpers)";
 
-// The helpers, laid out, in place of the line that stands for them: the last one, for only banners have users' text.
-std::string with_helpers(std::string text, const std::vector<std::string> &helpers, Layouts &layouts) {
-  if (helpers.empty())
-    return text;
+// The helpers in place of the line that stands for them: the last one, for only banners have users' text.
+std::string with_helpers(std::string text, const std::string &helpers) {
   const size_t mark = text.rfind("\n" + std::string(kHelpersMark) + "\n");
   KGEN_CHECK(mark != std::string::npos);
-  std::string all;
-  for (const std::string &helper : helpers)
-    if (const std::string_view own = trim(helper); !own.empty()) // some only stand for others
-      all += layouts.of(std::string(own) + "\n") + "\n";
-  return text.replace(mark + 1, kHelpersMark.size() + 1, all);
+  return text.replace(mark + 1, kHelpersMark.size() + 1, helpers);
 }
 
 EmittedFile source_file(const Spec &spec, const Templates &templates, TargetKind target, TargetSource source,
-                        const std::string &last, Layouts &layouts) {
+                        const EmitOptions &options) {
   const bool cuda = target == TargetKind::cuda;
-  const std::vector<std::string> helpers = helper_texts(templates, target, source.helpers);
-  std::string all;
-  for (const std::string &text : helpers)
-    all += text + "\n";
+  const bool inside = options.standalone, any = !inside || !source.helpers.empty();
+  std::string helpers = inside && !any ? ""
+                        : inside       ? helpers_in_namespace(templates, target, source.helpers)
+                                       : helper_include(templates, target, options.to_root);
+  if (inside && !cuda)
+    helpers = templates.text("openmp/omp.h") + "\n" + helpers;
+  if (inside)
+    helpers = templates.text("common/strict_maths.h") + "\n" + helpers;
+  std::string all = inside ? helpers : "";
   for (const auto *list : {&source.kernels, &source.launchers})
     for (const std::string &text : *list)
       all += text;
-  if (!last.empty())
-    source.launchers.push_back(last);
   View view;
-  view.set("banner", banner(spec, source.plan)).set("kernel", spec.kernel);
-  std::vector<std::string> first;
-  if (cuda) {
-    first = {"cuda_runtime.h"};
-    if (all.find("bfloat16") != std::string::npos)
-      first.push_back("cuda_bf16.h");
-    if (all.find("__half") != std::string::npos)
-      first.push_back("cuda_fp16.h");
-  }
-  view.set("includes", includes(all, first))
-      .set("helpers", helpers.empty() ? Views{} : texts({std::string(kHelpersMark)}));
+  view.set("banner", banner(spec, source.plan)).set("kernel", spec.kernel).set("helpers", std::string(kHelpersMark));
+  view.set("includes", includes(all, cuda ? cuda_includes(all) : std::vector<std::string>()));
+  view.set("helper_namespace", any ? Views{View().set("name", helper_names(target).helpers)} : Views{});
   view.set("kernels", texts(source.kernels)).set("launchers", texts(source.launchers));
   const std::string path = cuda ? "cuda/file.cu" : "openmp/file.cpp";
   return {spec.kernel + (cuda ? "_cuda.cu" : "_openmp.cpp"),
-          with_helpers(format_cpp(templates.render(path, view)), helpers, layouts)};
+          with_helpers(format_cpp(templates.render(path, view)), helpers)};
 }
 
 } // namespace
-
-std::vector<std::string> helper_texts(const Templates &templates, TargetKind target,
-                                      const std::set<std::string> &wanted) {
-  HelperSections sections;
-  sections.add(templates.text("common/helpers.h"));
-  const std::vector<std::string> files =
-      target == TargetKind::cuda
-          ? std::vector<std::string>{"cuda/helpers.h", "cuda/scans.h"}
-          : std::vector<std::string>{"openmp/helpers.h", "openmp/lanes.h",       "openmp/memory.h", "openmp/extremes.h",
-                                     "openmp/folds.h",   "openmp/conversions.h", "openmp/maths.h"};
-  for (const std::string &file : files)
-    sections.add(templates.text(file));
-  std::set<std::string> needed;
-  std::vector<std::string> todo(wanted.begin(), wanted.end());
-  while (!todo.empty()) {
-    const std::string name = todo.back();
-    todo.pop_back();
-    if (!needed.insert(name).second)
-      continue;
-    for (const std::string &need : sections.needs[name])
-      todo.push_back(need);
-  }
-  std::vector<std::string> out;
-  for (const auto &[name, text] : sections.sections)
-    if (needed.erase(name) != 0)
-      out.push_back(text);
-  KGEN_CHECK(needed.empty());
-  const bool cuda = target == TargetKind::cuda;
-  for (std::string &text : out) {
-    replace_all(text, "FUNCTION", cuda ? "__host__ __device__ inline" : "inline");
-    replace_all(text, "DEVICE", "__device__ inline");
-    replace_all(text, "EXP_F32", cuda ? "expf" : "std::exp");
-    replace_all(text, "EXP_F64", cuda ? "exp" : "std::exp");
-  }
-  return out;
-}
-
-std::string helper_text(const Templates &templates, TargetKind target, const std::set<std::string> &wanted) {
-  std::string out;
-  for (const std::string &text : helper_texts(templates, target, wanted))
-    out += text + "\n";
-  return out;
-}
 
 std::string parameters_text(const Function &function) {
   std::string text;
@@ -263,24 +172,65 @@ std::string silence_unused(const std::vector<std::string> &names, const std::str
   return out;
 }
 
-std::string checks_text(const Function &function, const Variation &v, Spelling &spelling, Statuses &statuses,
-                        bool device) {
+std::string with_printer(const Function &function, const Variation &v, Spelling &spelling,
+                         const std::function<void(Printer &)> &print) {
   Plan nothing;
   nothing.kernel = v.kernel;
   nothing.storage.resize(v.kernel.vars.size());
   Names names = names_of(function, v.kernel);
   Printer printer(nothing, v.facts, spelling, names);
-  print_checks(function, v, printer, statuses, device);
-  if (device)
-    printer.lines.add(small_text(v, printer));
-  const std::string checks = printer.lines.text();
-  return derived_declarations(printer, checks) + checks;
+  print(printer);
+  return printer.lines.text();
 }
+
+Checks checks_of(const Function &function, const Variation &v, Spelling &spelling, Statuses &statuses,
+                 CheckedIn where) {
+  Checks out;
+  std::string derived;
+  const std::string arguments = with_printer(
+      function, v, spelling, [&](Printer &printer) { print_argument_checks(v, printer, statuses, where); });
+  if (where == CheckedIn::device_launcher)
+    out.small =
+        with_printer(function, v, spelling, [&](Printer &printer) { printer.lines.add(small_text(v, printer)); });
+  const std::string others = with_printer(function, v, spelling, [&](Printer &printer) {
+    print_checks(function, v, printer, statuses, where);
+    derived = derived_declarations(printer, printer.lines.text() + out.small);
+  });
+  out.text = arguments + derived + others;
+  return out;
+}
+
+namespace {
+
+// All that helper headers call or define as functions.
+const std::set<std::string> &helper_functions() {
+  static const std::set<std::string> names = [] {
+    std::set<std::string> out;
+    for (const EmbeddedFile &file : embedded_templates()) {
+      if (!file.path.ends_with(".h"))
+        continue;
+      for (size_t at = 0; (at = file.text.find('(', at)) != std::string_view::npos; ++at) {
+        size_t begin = at;
+        while (begin > 0 && is_word(file.text[begin - 1]))
+          --begin;
+        out.emplace(file.text.substr(begin, at - begin));
+      }
+    }
+    return out;
+  }();
+  return names;
+}
+
+} // namespace
+
+bool is_helper_function(const std::string &name) { return helper_functions().count(name) != 0; }
 
 std::string variation_name(const Function &function, const Variation &variation) {
   std::string name = c_name(function.stem);
   for (const auto &[axis, size] : variation.variant.axes)
     name += "_" + lower_case(axis) + std::to_string(size);
+  if (is_helper_function(name)) // it would be hidden from the kernel
+    name += "_kernel";
   // An argument of this name would hide the function from its launcher.
   while (std::any_of(function.arguments.begin(), function.arguments.end(),
                      [&](const Argument &a) { return a.name == name; }))
@@ -314,7 +264,15 @@ std::string workspace_declaration(const std::string &kernel, const Function &fun
   return "const " + camel(kernel) + "Workspace space" + (sizes.empty() ? "" : "(" + sizes + ")") + ";\n";
 }
 
-EmitOptions::EmitOptions() : layouts(std::make_shared<Layouts>()) {}
+std::vector<EmittedFile> helper_headers(const EmitOptions &options) {
+  std::vector<EmittedFile> out;
+  const Templates templates(options.templates);
+  for (const auto &[wanted, target] :
+       {std::pair{options.openmp, TargetKind::openmp}, std::pair{options.cuda, TargetKind::cuda}})
+    if (wanted && !options.standalone)
+      out.push_back({helper_names(target).header, helper_header(templates, target)});
+  return out;
+}
 
 std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variation> &variations,
                                     const EmitOptions &options) {
@@ -333,17 +291,15 @@ std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variatio
     targets["openmp"] = &openmp;
   if (options.cuda)
     targets["cuda"] = &cuda;
-  files.push_back({spec.kernel + ".h", format_cpp(header_text(spec, functions, targets, templates))});
+  files.push_back({spec.kernel + ".h", format_cpp(header_text(spec, functions, targets, statuses, templates))});
 
-  // Either file may be linked alone, so both define it, weakly.
-  const std::string error = error_function(spec, templates, statuses);
   if (options.openmp)
-    files.push_back(source_file(spec, templates, TargetKind::openmp, openmp, error, *options.layouts));
+    files.push_back(source_file(spec, templates, TargetKind::openmp, openmp, options));
   if (options.openmp && options.selfcheck)
     files.push_back(
         {spec.kernel + "_selfcheck.cpp", format_cpp(selfcheck_text(spec, functions, files.back().text, templates))});
   if (options.cuda)
-    files.push_back(source_file(spec, templates, TargetKind::cuda, cuda, error, *options.layouts));
+    files.push_back(source_file(spec, templates, TargetKind::cuda, cuda, options));
   return files;
 }
 

@@ -1,7 +1,6 @@
 // Plans -> files. The last stage: everything is decided, this is only how it is written down.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,19 +13,20 @@ struct EmittedFile {
   std::string text;
 };
 
-class Layouts;
-
 struct EmitOptions {
-  EmitOptions();
-  std::shared_ptr<Layouts> layouts; // of what many files share; copies of the options share it too
   bool openmp = true;
   bool cuda = true;
-  bool selfcheck = false; // of the OpenMP file
-  std::string templates;  // a folder that overrides embedded templates
+  bool selfcheck = false;  // of the OpenMP file
+  bool standalone = false; // each file has the helpers that it uses inside; else it includes the helper header
+  std::string to_root;     // how the files' folder leads to that of the helper headers: "", "../"
+  std::string templates;   // a folder that overrides embedded templates
 };
 
 // `variations` in the order of variants_of.
 std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variation> &variations,
                                     const EmitOptions &options);
+
+// kgen_openmp.h and kgen_cuda.h, of the targets that are wanted; none where files stand alone.
+std::vector<EmittedFile> helper_headers(const EmitOptions &options);
 
 } // namespace kgen

@@ -40,7 +40,9 @@ std::string reformatted(const std::string &text) {
   format::FormatStyle style = format::getGoogleStyle(format::FormatStyle::LK_Cpp);
   style.ColumnLimit = kColumns;
   style.AllowShortIfStatementsOnASingleLine = format::FormatStyle::SIS_WithoutElse;
+  style.AllowShortCaseLabelsOnASingleLine = true;
   style.MaxEmptyLinesToKeep = 1;
+  style.CommentPragmas = "@function"; // scripts read such a comment as one line
   const tooling::Replacements edits =
       format::reformat(style, text, {tooling::Range(0, static_cast<unsigned>(text.size()))}, "generated.cpp");
   llvm::Expected<std::string> out = tooling::applyAllReplacements(text, edits);
@@ -55,17 +57,6 @@ std::string format_cpp(const std::string &text) {
     return with_pragma_macros(plain_layout(text));
   DeepNests nests;
   return with_pragma_macros(nests.restore(reformatted(nests.hide(text))));
-}
-
-std::string Layouts::of(const std::string &text) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (const auto it = known_.find(text); it != known_.end())
-      return it->second;
-  }
-  const std::string made = format_cpp(text); // perhaps by two threads at once: they make the same
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return known_.emplace(text, made).first->second;
 }
 
 } // namespace kgen

@@ -6,6 +6,8 @@
 #include <set>
 #include <sstream>
 
+#include "emit/contract.h"
+#include "emit/helpers.h"
 #include "support/check.h"
 #include "support/text.h"
 
@@ -88,7 +90,7 @@ std::string kind_word(const Argument &a) {
   case Argument::Kind::in:
     return a.optional ? "in?" : "in";
   case Argument::Kind::out:
-    return "out";
+    return a.optional ? "out?" : "out";
   case Argument::Kind::inout:
     return "inout";
   case Argument::Kind::scalar:
@@ -316,20 +318,76 @@ std::string declarations(const Function &function, const std::map<std::string, c
   return out;
 }
 
+// For C++: the arguments by name, so that two sizes cannot be swapped, and functions that take them.
+std::string arguments_struct(const Function &function, const std::map<std::string, const TargetSource *> &targets) {
+  const std::string name = function.stem + "_arguments";
+  std::string members, passed, calls;
+  for (Argument a : function.arguments) {
+    a.name = header_name(a.name);
+    const std::string declaration = a.declaration();
+    const bool pointer = declaration.find('*') != std::string::npos;
+    members += declaration + (pointer ? " = nullptr" : a.type == "bool" ? " = false" : " = 0") + ";\n";
+    passed += (passed.empty() ? "arguments." : ", arguments.") + a.name;
+  }
+  bool memory = false;
+  for (const auto &[target, source] : targets) {
+    std::string parameters = "const " + name + "& arguments", all = passed;
+    if (target == "cuda" && has_device_tables(function.variations[0]->kernel)) {
+      parameters += ", int32_t* table_status";
+      all += ", table_status";
+    }
+    if (takes_workspace(function, target, *source)) {
+      memory = true;
+      all += ", arguments.workspace, arguments.workspace_bytes";
+    }
+    if (target == "cuda") {
+      parameters += ", void* stream";
+      all += ", stream";
+    }
+    const std::string call = function.stem + "_" + target;
+    calls += "inline int " + call + "(" + parameters + ") {\nreturn " + call + "(" + all + ");\n}\n";
+  }
+  if (memory)
+    members += "void* workspace = nullptr;\nint64_t workspace_bytes = 0;\n";
+  return "struct " + name + " {\n" + members + "};\n" + calls;
+}
+
+// What `..._error` says of each status.
+View explained(const Statuses &statuses) {
+  View out;
+  Views messages, kinds;
+  bool general = false; // of an output that overlaps any other array
+  for (const auto &[number, message] : statuses.messages()) {
+    const auto kind = static_cast<StatusKind>(number & 255);
+    if (kind == StatusKind::cuda_error)
+      kinds.push_back(View().set("text", "if ((status & 255) == KGEN_CUDA_ERROR) return \"" + message.text + "\";"));
+    else
+      messages.push_back(View().set("label", message.label).set("text", message.text));
+    general = general || (kind == StatusKind::overlap && number >> 18 == 0);
+  }
+  if (general)
+    kinds.push_back(View().set(
+        "text",
+        std::string("if ((status & 255) == KGEN_OVERLAP) status &= (1 << 18) - 1;  // whichever the other is")));
+  return out.set("messages", messages).set("kinds", kinds);
+}
+
 } // namespace
 
 std::string header_text(const Spec &spec, const std::vector<Function> &functions,
-                        const std::map<std::string, const TargetSource *> &targets, const Templates &templates) {
-  std::string list;
+                        const std::map<std::string, const TargetSource *> &targets, const Statuses &statuses,
+                        const Templates &templates) {
+  std::string list, structs;
   bool any_workspace = false;
-  for (const Function &function : functions)
+  for (const Function &function : functions) {
     list += declarations(function, targets, any_workspace);
-  View header;
+    structs += arguments_struct(function, targets);
+  }
+  View header = explained(statuses);
+  header.set("statuses", status_block(templates));
   header.set("banner", banner(spec, "")).set("kernel", spec.kernel).set("functions", list);
   header.set("sizes", derived_sizes(spec, functions.front().variations[0]->kernel));
-  header.set("workspace_note",
-             std::string(any_workspace ? "\n// Intermediates live in the workspace; null lets the function allocate it."
-                                       : ""));
+  header.set("contract", contract_text(spec, functions, targets, any_workspace)).set("structs", structs);
   return templates.render("common/header.h", header);
 }
 

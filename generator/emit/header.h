@@ -17,6 +17,7 @@ std::string comment_text(std::string text);
 std::string banner(const Spec &spec, const std::string &plan);
 
 std::string header_text(const Spec &spec, const std::vector<Function> &functions,
-                        const std::map<std::string, const TargetSource *> &targets, const Templates &templates);
+                        const std::map<std::string, const TargetSource *> &targets, const Statuses &statuses,
+                        const Templates &templates);
 
 } // namespace kgen

@@ -3,25 +3,16 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/in_place.h"
+#include "emit/arrays.h"
+#include "emit/computed_sizes.h"
+#include "emit/requirements.h"
 #include "ir/interpret_sizes.h"
+#include "ir/picked_windows.h"
 #include "plan/exprs.h"
 #include "support/check.h"
 
 namespace kgen {
 namespace {
-
-// Derived sizes are no arguments: what they follow from stands for them.
-Size in_arguments(const Kernel &kernel, const Size &size) {
-  return rewrite(size, [&](const Size &s) -> std::optional<Size> {
-    if (s.op != Size::Op::axis)
-      return std::nullopt;
-    for (const Axis &axis : kernel.axes)
-      if (axis.name == s.name && axis.derived)
-        return in_arguments(kernel, axis.size);
-    return std::nullopt;
-  });
-}
 
 // "[M, (G * C), 4]": the array's dimensions as the caller sees them.
 std::string extents_of(const Kernel &kernel, const Var &var) {
@@ -103,30 +94,73 @@ std::vector<Argument> arguments_of(const Kernel &kernel) {
   return out;
 }
 
-// A size beyond that, in a sum, might leave 64 bits before the sum is looked at.
-constexpr const char *kMostInSums = "INT64_MAX / 8";
+StatusKind status_kind(Check::Kind kind) {
+  using K = Check::Kind;
+  switch (kind) {
+  case K::size_negative:
+  case K::size_derived:
+  case K::extent_negative:
+  case K::grid_negative:
+    return StatusKind::negative_size;
+  case K::size_multiple:
+  case K::size_fixed:
+  case K::relation:
+    return StatusKind::size_not_allowed;
+  case K::overflow:
+    return StatusKind::too_large;
+  case K::grid_empty:
+  case K::at_most:
+    return StatusKind::steps;
+  case K::window:
+  case K::disjoint:
+  case K::coverage:
+    return StatusKind::window;
+  case K::table_index:
+    return StatusKind::table_outside;
+  case K::table_sorted:
+    return StatusKind::table_sorted;
+  case K::table_unique:
+    return StatusKind::table_unique;
+  case K::table_range:
+    return StatusKind::table_range;
+  case K::table_runs:
+    return StatusKind::table_return;
+  case K::table_disjoint:
+    return StatusKind::table_conflict;
+  case K::ragged:
+    return StatusKind::table_offsets;
+  }
+  KGEN_UNREACHABLE("kind of check");
+}
 
 class CheckPrinter {
 public:
-  CheckPrinter(Printer &printer, Statuses &statuses, bool device) : p_(printer), statuses_(statuses), device_(device) {}
+  CheckPrinter(Printer &printer, Statuses &statuses, CheckedIn where)
+      : p_(printer), statuses_(statuses), where_(where) {}
+
+  // All in one line. One of the sizes that a function was made for is among them, for the choice comes later.
+  void negative_sizes(const std::vector<Check> &checks) {
+    std::string list;
+    for (const Check &c : checks)
+      if (c.kind == Check::Kind::size_negative || c.kind == Check::Kind::size_fixed) {
+        statuses_.of(StatusKind::negative_size, c.argument + " must not be negative", c.argument);
+        list += (list.empty() ? "{" : ", {") + std::to_string(statuses_.place(c.argument)) + ", " + c_name(c.argument) +
+                "}";
+      }
+    if (!list.empty())
+      p_.lines.add("if (const int status = " + p_.spelling.helper("check_sizes") + "({" + list + "})) return " +
+                   (is_query(where_) ? "-" : "") + "status;");
+  }
 
   void check(const Check &c) {
-    if (c.kind == Check::Kind::overflow && !is_new(c))
+    const bool of_device = where_ == CheckedIn::device_launcher && reads_device_table(c);
+    const std::string status =
+        statuses_.of(status_kind(c.kind), c.message, c.grid == kNone ? c.argument : std::string());
+    if (of_device)
       return;
-    const int status = statuses_.of(c.message);
-    const std::string refuse = "return " + std::to_string(status) + ";";
-    if (device_ && reads_device_table(c))
-      return;
+    p_.spelling.helper("status_of");
+    const std::string refuse = "return " + std::string(is_query(where_) ? "-" : "") + status + ";";
     switch (c.kind) {
-    case Check::Kind::overflow: {
-      std::string factors;
-      for (const Size &f : c.factors)
-        bound_sums(f, refuse);
-      for (const Size &f : c.factors)
-        factors += (factors.empty() ? "" : ", ") + p_.size_text(f);
-      p_.lines.add("if (" + p_.spelling.helper("overflows") + "({" + factors + "})) " + refuse);
-      return;
-    }
     case Check::Kind::table_sorted:
       return entries(c, "1", "TABLE[entry - 1] > TABLE[entry]", refuse);
     case Check::Kind::table_range:
@@ -176,28 +210,6 @@ private:
     return {all.begin(), all.end()};
   }
 
-  // The same product, in any order, need not be asked for twice.
-  // `B + 1` is computed before the product is tested, so B itself is bounded first.
-  void bound_sums(const Size &factor, const std::string &refuse) {
-    if (factor.args.empty())
-      return;
-    any_node(factor, [&](const Size &node) {
-      if (node.op == Size::Op::axis && bounded_.insert(node.name).second)
-        p_.lines.add("if (" + p_.size_text(node) + " > " + kMostInSums + ") " + refuse);
-      return false;
-    });
-  }
-
-  bool is_new(const Check &c) {
-    std::multiset<std::string> factors;
-    for (const Size &f : c.factors)
-      factors.insert(to_string(f));
-    std::string key;
-    for (const std::string &f : factors)
-      key += f + ";";
-    return seen_.insert(key).second;
-  }
-
   bool reads_device_table(const Check &c) const {
     return std::any_of(c.tables.begin(), c.tables.end(), [&](TableId t) { return !p_.kernel.tables[t].on_host; });
   }
@@ -236,6 +248,9 @@ private:
     for (GridId g : loops)
       p_.lines.add("for (int64_t " + p_.grid_name(g) + " = 0; " + p_.grid_name(g) + " < " + p_.steps_text(g) + "; ++" +
                    p_.grid_name(g) + ") {");
+    for (const Dim &dim : var.dims)
+      for (const Size &length : dim.whole ? std::vector<Size>{} : lengths_needed(p_.kernel, dim.start))
+        p_.lines.add("if (" + at_least(p_.size(length), binding::kAdd) + " <= 0) continue;"); // there is none
     p_.lines.add("if (!windows." + std::string(c.kind == Check::Kind::table_runs ? "continues" : "is_new") + "({" +
                  key + "})) " + refuse);
     for (size_t i = 0; i < loops.size(); ++i)
@@ -245,100 +260,7 @@ private:
 
   Printer &p_;
   Statuses &statuses_;
-  bool device_;
-  std::set<std::string> seen_;    // conditions that an earlier line has refused
-  std::set<std::string> bounded_; // sizes
-};
-
-bool is_output(const Argument &a) { return a.kind == Argument::Kind::out || a.kind == Argument::Kind::inout; }
-
-// The elements of an output whose strides are arguments must not lie on each other.
-void print_apart(const Kernel &kernel, const Var &var, Printer &p, Statuses &statuses) {
-  std::string dims;
-  for (size_t d = 0; d < var.dims.size();) {
-    const int array_dim = var.dims[d].array_dim;
-    Size extent = Size::integer(1);
-    for (; d < var.dims.size() && var.dims[d].array_dim == array_dim; ++d)
-      extent = Size::make(Size::Op::multiply, {extent, var.dims[d].extent});
-    dims += (dims.empty() ? "{" : ", {") + p.size_text(extent) + ", " + stride_name(kernel, var, array_dim) + "}";
-  }
-  p.lines.add(
-      "if (!" + p.spelling.helper("keeps_apart") + "({" + dims + "})) return " +
-      std::to_string(statuses.of("the strides of " + c_name(var.name) + " must keep its elements apart, in memory")) +
-      ";");
-}
-
-// Outputs must be memory of their own, or exactly an input that may be overwritten.
-class OverlapPrinter {
-public:
-  OverlapPrinter(const Function &function, const Variation &variation, Printer &p, Statuses &statuses)
-      : p_(p), statuses_(statuses), in_place_(variation.kernel, variation.facts) {
-    const Kernel &kernel = variation.kernel;
-    for (const Argument &a : function.arguments) {
-      if (a.var == kNone || kernel.vars[a.var].strided)
-        continue;
-      const Var &var = kernel.vars[a.var];
-      const Size bytes =
-          Size::make(Size::Op::multiply, {variation.facts.operands[a.var].elements, Size::integer(bytes_of(var.type))});
-      arrays_.push_back({&a, p.size_text(bytes)});
-    }
-  }
-
-  void print() {
-    constexpr size_t kMostPairs = 64; // then a sentence for each is too much
-    const auto outputs = static_cast<size_t>(
-        std::count_if(arrays_.begin(), arrays_.end(), [](const Array &a) { return is_output(*a.argument); }));
-    if (outputs * (arrays_.size() - 1) > kMostPairs)
-      return print_list();
-    for (const Array &out : arrays_)
-      for (const Array &other : arrays_)
-        if (is_output(*out.argument) && out.argument != other.argument &&
-            (!is_output(*other.argument) || other.argument->name >= out.argument->name))
-          print_pair(out, other);
-  }
-
-private:
-  struct Array {
-    const Argument *argument;
-    std::string bytes;
-  };
-
-  void print_pair(const Array &out, const Array &other) {
-    const std::string &z = out.argument->name, &x = other.argument->name;
-    const bool same = may_be(out, other);
-    p_.lines.add("if (" + std::string(same ? "static_cast<const void*>(" + x + ") != " + z + " && " : "") +
-                 p_.spelling.helper("overlap") + "(" + x + ", " + other.bytes + ", " + z + ", " + out.bytes +
-                 ")) return " + std::to_string(statuses_.of(z + " must not overlap " + x)) + ";");
-  }
-
-  bool may_be(const Array &out, const Array &other) const {
-    return other.argument->kind == Argument::Kind::in && in_place_.allowed(other.argument->var, out.argument->var);
-  }
-
-  // Each array with its status, and the inputs that it may be.
-  void print_list() {
-    p_.lines.add("if (const int status = " + p_.spelling.helper("overlapping") + "({");
-    for (const Array &array : arrays_) {
-      const std::string &name = array.argument->name;
-      std::string line = "{" + name + ", " + array.bytes;
-      if (is_output(*array.argument)) {
-        line += ", " + std::to_string(statuses_.of(name + " must not overlap another array"));
-        std::string inputs;
-        for (const Array &other : arrays_)
-          if (may_be(array, other))
-            inputs += (inputs.empty() ? "" : ", ") + other.argument->name;
-        if (!inputs.empty())
-          line += ", {" + inputs + "}";
-      }
-      p_.lines.add(line + "}" + (&array == &arrays_.back() ? "" : ","));
-    }
-    p_.lines.add("})) return status;");
-  }
-
-  Printer &p_;
-  Statuses &statuses_;
-  std::vector<Array> arrays_;
-  InPlace in_place_;
+  CheckedIn where_;
 };
 
 } // namespace
@@ -356,11 +278,13 @@ std::string Argument::declaration() const {
   }
 }
 
-int Statuses::of(const std::string &message) {
-  const auto [found, fresh] = numbers_.try_emplace(message, static_cast<int>(messages_.size()) + 1);
-  if (fresh)
-    messages_.push_back(message);
-  return found->second;
+bool is_query(CheckedIn where) { return where == CheckedIn::host_query || where == CheckedIn::device_query; }
+
+std::vector<std::string> names_of_arguments(const Function &function) {
+  std::vector<std::string> out;
+  for (const Argument &a : function.arguments)
+    out.push_back(a.name);
+  return out;
 }
 
 std::vector<Function> functions_of(const Spec &spec, const std::vector<Variation> &variations) {
@@ -378,35 +302,54 @@ bool has_device_tables(const Kernel &kernel) {
   return std::any_of(kernel.tables.begin(), kernel.tables.end(), [](const Table &t) { return !t.on_host; });
 }
 
-void print_checks(const Function &function, const Variation &variation, Printer &p, Statuses &statuses, bool device) {
+namespace {
+
+// Of a single argument, on whose value nothing else depends.
+bool is_of_argument(const Check &c) {
+  return c.kind == Check::Kind::size_negative || c.kind == Check::Kind::size_multiple ||
+         c.kind == Check::Kind::size_fixed;
+}
+
+bool reads_tables(const Check &c) { return !c.tables.empty() || c.table != kNone; }
+
+// What must hold before the elements of arrays can be counted.
+bool is_of_sizes(const Check &c) {
+  return c.kind == Check::Kind::size_derived || c.kind == Check::Kind::extent_negative ||
+         (c.kind == Check::Kind::relation && !reads_tables(c));
+}
+
+} // namespace
+
+void print_argument_checks(const Variation &variation, Printer &p, Statuses &statuses, CheckedIn where) {
+  CheckPrinter checks(p, statuses, where);
+  checks.negative_sizes(variation.facts.checks);
+  for (const Check &c : variation.facts.checks)
+    if (c.kind == Check::Kind::size_multiple)
+      checks.check(c);
+  print_computed_sizes(variation, p, statuses, where);
+}
+
+// Other sizes first, then arrays (whether one may be null depends on the sizes), then what reads tables.
+void print_checks(const Function &function, const Variation &variation, Printer &p, Statuses &statuses,
+                  CheckedIn where) {
   const Kernel &kernel = variation.kernel;
-  CheckPrinter checks(p, statuses, device);
-  // Sizes first, then pointers (whether one may be null hangs on the sizes), then what reads tables.
-  auto reads_tables = [](const Check &c) { return !c.tables.empty() || c.table != kNone; };
+  CheckPrinter checks(p, statuses, where);
   for (const Check &c : variation.facts.checks)
-    if (!reads_tables(c))
+    if (is_of_sizes(c))
       checks.check(c);
-  for (const Argument &a : function.arguments) {
-    std::string elements;
-    if (a.var != kNone && !a.optional)
-      elements = p.size_text(variation.facts.operands[a.var].elements);
-    if (a.table != kNone)
-      for (const Size &dim : kernel.tables[a.table].dims)
-        elements += (elements.empty() ? "" : " * ") + at_least(p.size(dim), binding::kMultiply);
-    if (elements.empty())
-      continue;
-    const bool always = elements == "1";
-    p.lines.add("if (" + a.name + " == nullptr" +
-                (always ? "" : " && " + at_least({elements, binding::kMultiply}, binding::kLess) + " > 0") +
-                ") return " + std::to_string(statuses.of(a.name + " must not be null")) + ";");
+  if (!is_query(where)) {
+    print_arrays(function, variation, p, statuses);
+    for (const bool of_tables : {false, true})
+      for (const Check &c : variation.facts.checks)
+        if (reads_tables(c) == of_tables && !is_of_argument(c) && !is_of_sizes(c) && c.kind != Check::Kind::overflow)
+          checks.check(c); // those of bytes have the table of arrays
+    print_requirements(p, statuses, where == CheckedIn::device_launcher);
   }
-  for (const Check &c : variation.facts.checks)
-    if (reads_tables(c))
-      checks.check(c);
-  for (const Var &var : kernel.vars)
-    if (var.kind == Var::Kind::output && var.strided)
-      print_apart(kernel, var, p, statuses);
-  OverlapPrinter(function, variation, p, statuses).print();
+  const std::string nothing = writes_nothing(kernel, p);
+  const bool on_device = where == CheckedIn::device_launcher || where == CheckedIn::device_query;
+  if (!nothing.empty() && !(on_device && has_device_tables(kernel))) // else kernels have yet to look at the tables
+    p.lines.add("if (" + nothing + ") return 0;");
+  print_kept_sizes(variation, p, statuses, where);
 }
 
 } // namespace kgen

@@ -1,4 +1,4 @@
-// The C interface of a kernel's functions: arguments in order, statuses with their sentences, checks as C++.
+// The C interface of a kernel's functions: arguments in order, checks as C++.
 #pragma once
 
 #include <map>
@@ -7,6 +7,7 @@
 
 #include "analysis/facts.h"
 #include "emit/printer.h"
+#include "emit/statuses.h"
 #include "spec/spec.h"
 
 namespace kgen {
@@ -26,10 +27,13 @@ struct Argument {
 // One variant, analysed: what both targets print from.
 struct Variation {
   Variant variant;
-  Kernel kernel;  // as built
-  Kernel lowered; // canonical form
-  Facts facts;    // of `kernel`
+  Kernel kernel;                   // as built, without asserts and prints
+  Kernel lowered;                  // canonical form
+  std::optional<Kernel> reporting; // as built, where it has some
+  Facts facts;                     // of `kernel`
   Facts lowered_facts;
+
+  const Kernel &interpreted() const { return reporting ? *reporting : kernel; }
 };
 
 // Functions that share a name: one variant, or the specialisations of axes between which the launcher chooses.
@@ -39,22 +43,20 @@ struct Function {
   std::vector<Argument> arguments;
 };
 
-// Statuses are numbered over all functions of the kernel, so that one `_error` explains them.
-class Statuses {
-public:
-  int of(const std::string &message);
-  const std::vector<std::string> &messages() const { return messages_; }
-
-private:
-  std::vector<std::string> messages_;
-  std::map<std::string, int> numbers_;
-};
-
 std::vector<Function> functions_of(const Spec &spec, const std::vector<Variation> &variations);
 
-// The checks of a launcher: `if (...) return 3;` lines. `device` leaves out what reads tables in device memory.
+std::vector<std::string> names_of_arguments(const Function &function);
+
+// Where checks stand: in a launcher, on the host or for a device, whose tables it cannot read; or in what gives the
+// bytes of the workspace, which has the sizes alone and returns a status as a negative number.
+enum class CheckedIn { host_launcher, device_launcher, host_query, device_query };
+bool is_query(CheckedIn where);
+
+// The checks of a launcher: lines that return a status. Those of the arguments come first: whatever is computed from
+// sizes stands behind them.
+void print_argument_checks(const Variation &variation, Printer &printer, Statuses &statuses, CheckedIn where);
 void print_checks(const Function &function, const Variation &variation, Printer &printer, Statuses &statuses,
-                  bool device);
+                  CheckedIn where);
 
 bool has_device_tables(const Kernel &kernel);
 

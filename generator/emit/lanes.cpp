@@ -374,16 +374,15 @@ void LanePrinter::set(const PlanNode &n, const std::vector<PlanNode> &siblings) 
     const Code by = expression(e.args[1]);
     return printer_.lines.add(printer_.name(var) + symbol + by.text + ";");
   }
-  const Code code = varies(value) ? expression(value) : printer_.expression(value);
-  std::string text;
-  if (!varies(value)) {
-    text = printer_.spelling.stored(code, e.type, v.type);
+  std::string text = scalar || analysis_.is_vector(var, lane_) ? "" : unconverted(value, v.type);
+  if (text.empty() && !varies(value)) {
+    text = printer_.spelling.stored(printer_.expression(value), e.type, v.type);
     if (scalar && is_half(v.type))
       text = printer_.spelling.loaded(text, v.type).text;
-  } else {
-    text = stored(code, e.type, v.type);
-    if (scalar && is_half(v.type))
-      text = helper(v.type == Type::bf16 ? "from_bf16" : "from_f16") + "(" + text + ")";
+  } else if (text.empty()) {
+    text = stored(expression(value), e.type, v.type);
+    if (scalar)
+      text = widened_half(text, v.type);
   }
   if (n.indices.empty())
     return set_text(var, text, varies(value), siblings);
@@ -409,6 +408,8 @@ std::string LanePrinter::replaced(VarId var, const std::string &place, const std
 void LanePrinter::store_elsewhere(const PlanNode &n) {
   const Type type = kernel_.vars[n.target].type, from = kernel_.expr(n.value).type;
   note(type);
+  if (const std::string bits = n.scatter_add ? "" : unconverted(n.value, type); !bits.empty())
+    return store_at(n.target, n.coords, bits, false);
   Code value = varies(n.value) ? expression(n.value) : Code{widened(n.value, from)};
   if (n.scatter_add)
     value = {loaded(n.target, n.coords) + " + " + at_least(value, binding::kMultiply), binding::kAdd};

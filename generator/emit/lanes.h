@@ -115,11 +115,15 @@ private:
   template <class Print> auto within(const Print &print) {
     return placed(place_ == Standing::elsewhere ? place_ : Standing::within, print);
   }
+  std::string first_index(VarId var, const std::vector<Coordinate> &coords,
+                          std::vector<std::pair<std::string, std::string>> *checks);
   std::optional<Border> border(const Expr &access);
   Code inside(const Expr &e, ExprId id);
   std::string load_inside(const Expr &read, const LaneStep &step);
   Code load_nearest(const Expr &read, const LaneAnalysis::Nearest &nearest);
   std::string widened_half(const std::string &text, Type type);
+  std::string unconverted(ExprId value, Type to);
+  bool as_bits_ = false; // what is read is of a half type, and wanted as it lies
   std::string load_field(VarId var, const std::string &element, const LaneStep &step);
   std::string guard_of(const Expr &read);
   // A value that is a vector, whatever it was made of.

@@ -171,7 +171,7 @@ void LanePrinter::fetch_block(const PlanNode &block, const Printer::Range &whole
 void LanePrinter::fetch_ahead(const PlanNode &rows) {
   std::vector<const PlanNode *> loops;
   // Of rows that are computed in two ways, by their length, the short ones.
-  const bool by_length = rows.body.size() == 1 && rows.body[0].kind == PlanNode::Kind::branch;
+  const bool by_length = rows.body.size() == 1 && rows.body[0].near > 0;
   for (const PlanNode &node : by_length ? rows.body[0].body : rows.body) {
     if (loops_of_block(node).size() > 1) // these ask for the next block
       return;

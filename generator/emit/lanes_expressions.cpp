@@ -6,8 +6,10 @@
 #include <set>
 
 #include "emit/target_file.h"
+#include "ir/evaluate.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/width.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -119,8 +121,7 @@ Code LanePrinter::expression(ExprId id) {
       return *code;
     return cast(expression(e.args[0]), kernel_.expr(e.args[0]).type, e.type);
   case Op::round_like:
-    return {helper(e.element == Type::bf16 ? "from_bf16" : "from_f16") + "(" +
-            stored(expression(e.args[0]), e.type, e.element) + ")"};
+    return {widened_half(stored(expression(e.args[0]), e.type, e.element), e.element)};
   case Op::choose:
     return choose(e, id);
   case Op::both:
@@ -161,9 +162,22 @@ std::string LanePrinter::loaded(VarId var, const std::vector<Coordinate> &coords
   return widened_half(text, type);
 }
 
+// An element that is stored as the half type which it has, as it lies. Empty: it is computed.
+std::string LanePrinter::unconverted(ExprId value, Type to) {
+  const Expr &e = kernel_.expr(value);
+  if (!printer_.is_moved(value, to) || analysis_.is_vector(e.ref, lane_))
+    return "";
+  if (!varies(value))
+    return printer_.unconverted(value, to)->text;
+  as_bits_ = true;
+  const std::string text = read(e, value).text;
+  as_bits_ = false;
+  return text;
+}
+
 // The f32 of bits of half types; of other types what is given.
 std::string LanePrinter::widened_half(const std::string &text, Type type) {
-  if (!is_half(type))
+  if (!is_half(type) || as_bits_)
     return text;
   helper(type == Type::bf16 ? "lanes_from_bf16" : "lanes_from_f16");
   return std::string(type == Type::bf16 ? "from_bf16(" : "from_f16(") + text + ")";
@@ -191,6 +205,22 @@ std::string LanePrinter::load_field(VarId var, const std::string &element, const
   return "";
 }
 
+// The index of the first lane's element, before anybody has asked whether it lies inside: a coordinate that may be any
+// number must not take the sum out of 64 bits.
+std::string LanePrinter::first_index(VarId var, const std::vector<Coordinate> &coords,
+                                     std::vector<std::pair<std::string, std::string>> *checks) {
+  const std::string index = printer_.index_text(var, coords, checks).text;
+  for (const Coordinate &c : coords) {
+    if (!varies(c.value) || width_of(kernel_, c.value) < bits_of(Type::i64) - 2)
+      continue;
+    const Code at = printer_.expression(c.value);
+    const std::string end = " + " + at_least(at, binding::kAdd);
+    if (index.ends_with(end))
+      return printer_.spelling.operation(Op::add, Type::i64, {{index.substr(0, index.size() - end.size())}, at}).text;
+  }
+  return index;
+}
+
 // Whether what is read or asked for lies inside, where one dimension only moves with the lanes, and evenly.
 std::optional<LanePrinter::Border> LanePrinter::border(const Expr &e) {
   constexpr int64_t kFar = 4096; // from where on the elements of a group have nothing to do with each other
@@ -216,7 +246,7 @@ std::optional<LanePrinter::Border> LanePrinter::border(const Expr &e) {
     return std::nullopt;
   std::vector<std::pair<std::string, std::string>> checks;
   if (argument)
-    found.index = printer_.index_text(e.ref, e.coords, &checks).text;
+    found.index = first_index(e.ref, e.coords, &checks);
   else
     checks = printer_.buffer_checks(e.ref, e.coords);
   const std::string &lane = printer_.axis_name(lane_);
@@ -256,7 +286,9 @@ std::string LanePrinter::load_inside(const Expr &e, const LaneStep &step) {
   const std::optional<Border> border = this->border(e);
   if (!border || !step.stride.is_integer(border->step))
     return "";
-  const std::string outside = printer_.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
+  const std::string outside = as_bits_
+                                  ? printer_.bits_of_half(var.outside, var.type)
+                                  : printer_.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
   std::string text = helper("load_inside") + "<" + std::to_string(border->step) + ">(" + printer_.name(e.ref) + ", " +
                      border->index + ", " + border->at + ", " + border->extent + ", " + active_ + ", " +
                      (is_half(var.type) ? "0" : outside) + ")";
@@ -281,8 +313,8 @@ Code LanePrinter::load_nearest(const Expr &e, const LaneAnalysis::Nearest &neare
   if (nearest.least_wins)
     most = helper("larger") + "(" + least + ", " + most + ")";
   const std::string text = helper("load_nearest") + "(" + printer_.name(e.ref) + ", " +
-                           printer_.index_text(e.ref, coords, nullptr).text + ", " +
-                           printer_.expression(nearest.at).text + ", " + least + ", " + most + ", " + active_ + ")";
+                           first_index(e.ref, coords, nullptr) + ", " + printer_.expression(nearest.at).text + ", " +
+                           least + ", " + most + ", " + active_ + ")";
   return {widened_half(text, var.type)};
 }
 
@@ -300,16 +332,17 @@ Code LanePrinter::read(const Expr &e, ExprId id) {
       return load_nearest(e, *nearest);
   if (step.kind == LaneStep::Kind::any || analysis_.guarded(e, lane_))
     return gather(id);
-  // Under a condition, other points may be proved inside by that condition only.
-  if (!mask_.empty() && e.safe && analysis_.hazardous(id))
+  // Under a condition, points may be inside by that condition only.
+  if (!mask_.empty() && (analysis_.may_end_early(e.ref, e.coords) || (e.safe && analysis_.hazardous(id))))
     return gather(id);
+  const Var &var = kernel_.vars[e.ref];
   const std::string guard = guard_of(e);
   const std::string value = loaded(e.ref, e.coords);
   if (guard.empty())
     return {value};
   return {guard + " ? " + value + " : " +
-              printer_.spelling.constant(e.type, static_cast<int64_t>(kernel_.vars[e.ref].outside),
-                                         kernel_.vars[e.ref].outside),
+              (as_bits_ ? printer_.bits_of_half(var.outside, var.type)
+                        : printer_.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside)),
           binding::kChoose};
 }
 
@@ -352,12 +385,13 @@ Code LanePrinter::gather(ExprId id) {
     own = names_.claim(first, "_at");
   printer_.rename_axis(lane_, own);
   std::swap(printer_.by_lane, vectors);
-  const std::string text = printer_.expression(id).text;
+  const std::string text =
+      as_bits_ ? printer_.unconverted(id, kernel_.vars[e.ref].type)->text : printer_.expression(id).text;
   std::swap(printer_.by_lane, vectors);
   printer_.rename_axis(lane_, first);
   const std::string point = mentions_word(text, own) ? " " + own : "";
-  const std::string value = helper("gather") + "<" + Spelling::arithmetic(e.type) + ">(" + first + ", " + current() +
-                            ", [&](int64_t" + point + lane + ") { return " + text + "; })";
+  const std::string value = helper("gather") + "<" + (as_bits_ ? "uint16_t" : Spelling::arithmetic(e.type)) + ">(" +
+                            first + ", " + current() + ", [&](int64_t" + point + lane + ") { return " + text + "; })";
   return {place_ == Standing::within ? name_of_gathered(value, e) : value};
 }
 

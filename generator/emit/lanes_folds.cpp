@@ -185,7 +185,7 @@ void LanePrinter::fold_step(const PlanNode &n, const std::vector<PlanNode> &sibl
   const bool lane_condition = n.condition != kNone && !uniform_condition;
   const bool skips = lane_condition && is_worth_skipping(n.value);
   if (uniform_condition)
-    printer_.lines.add("if (" + printer_.expression(n.condition).text + ") {");
+    printer_.lines.add("if (" + Spelling::condition(printer_.expression(n.condition).text) + ") {");
   if (lane_condition)
     mask_ = chosen_lanes(n, siblings);
   if (skips)
@@ -281,7 +281,7 @@ void LanePrinter::fold_across(const PlanNode &n, const std::vector<PlanNode> &si
     if (analysis_.hazardous(n.value))
       printer_.lines.add("if (" + helper("any_lane") + "(" + mask_ + ")) {");
   } else if (n.condition != kNone) {
-    printer_.lines.add("if (" + printer_.expression(n.condition).text + ") {");
+    printer_.lines.add("if (" + Spelling::condition(printer_.expression(n.condition).text) + ") {");
   }
   if (is_selection(n.monoid)) {
     helper("active_mask");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -24,10 +25,10 @@ const std::set<std::string> kHelpers = {
     "multiply_pairs", "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "prefetch_part",
     "prefetch_row", "prefetch_soon", "quotient", "random_uniform", "remainder_of", "row_at", "row_fold", "rsqrt",
     "saturate", "scan_before", "scan_lanes", "scan_linear", "scan_products", "scan_threads", "share_begin", "share_of",
-    "shift_left", "shift_right", "shorts", "sigmoid", "smaller", "store", "store_around", "store_every", "store_fields",
-    "store_pack", "table_at", "take", "thread_count", "thread_number", "to_bf16", "to_f16", "turn_records", "turn_tile",
-    "widened", "widened_bytes", "wrapping_absolute", "wrapping_add", "wrapping_multiply", "wrapping_negate",
-    "wrapping_subtract", "write_around",
+    "shared_memory", "shift_left", "shift_right", "shorts", "sigmoid", "smaller", "store", "store_around",
+    "store_every", "store_fields", "store_pack", "table_at", "take", "thread_count", "thread_number", "to_bf16",
+    "to_f16", "turn_records", "turn_tile", "widened", "widened_bytes", "wrapping_absolute", "wrapping_add",
+    "wrapping_multiply", "wrapping_negate", "wrapping_subtract", "write_around",
     // Types and numbers.
     "AllLanes", "Distances", "FirstLanes", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32", "kLanes64", "kLanes8",
     "kVectorBytes", "Lanes", "LanesOf", "Mask", "Positions", "Scaled", "ShortSum", "Steps", "Strided", "VectorOf"};
@@ -54,7 +55,7 @@ constexpr const char *kReserved[] = {
 const std::set<std::string> &cuda_functions() {
   static const std::set<std::string> names = [] {
     std::set<std::string> out = {
-#define KGEN_OP(id, arity, result, cpp_f32, cpp_f64, cuda_f32, cuda_f64) cuda_f32, cuda_f64,
+#define KGEN_OP(id, arity, result, cpp_f32, cpp_f64, cuda_f32, cuda_f64, ...) cuda_f32, cuda_f64,
 #include "ir/ops.def"
 #undef KGEN_OP
     };
@@ -74,23 +75,42 @@ const std::set<std::string> kUsed = {
     "item", "items", "status", "chunk", "chunks", "lane", "lanes", "tile", "ticket", "point", "part", "block_threads",
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
-    "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Best", "Extent",
-    "WindowSet", "Pack", "Tile", "Square", "Extreme", "Sum", "Aligned", "kElements", "elements", "kWide", "wide",
-    "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLineBytes", "thread_bytes", "float2",
-    "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t",
-    "ptrdiff_t", "max_align_t", "signgam",
+    "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Best", "Distance",
+    "InPlace", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Sum", "Aligned", "kElements", "elements", "kWide",
+    "wide", "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLineBytes", "thread_bytes",
+    "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
+    "size_t", "ptrdiff_t", "max_align_t", "signgam",
+    // Words of pragmas.
+    "pragma", "unroll", "omp", "parallel", "schedule", "dynamic", "collapse", "num_threads", "simd", "critical",
+    "barrier", "single", "master", "nowait", "ivdep",
     // What self-checks have beside them.
     "Array", "Axis", "BF16", "Buffer", "Cost", "F16", "F32", "F64", "Floating", "Number", "Random", "Tally", "Whole",
     "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
     // Functions and types that launchers and helpers use.
-    "aligned", "ColumnShape", "from", "has_duplicates", "launch", "next_line", "combined", "overflows", "join_steps",
-    "overlap", "overlapping", "reserve", "resized", "RowShape", "RowTeam", "row_tile", "launch_rows", "scan_group",
-    "scan_in_order", "scan_result", "shape", "shifted", "workspace_tiles"};
+    "aligned", "arrays", "check_arrays", "check_sizes", "check_workspace", "cuda_status", "kMayBeNull", "kMostDims",
+    "Memory", "SizeArgument", "status_of", "StridedArray", "StridedDims", "ColumnShape", "from", "has_duplicates",
+    "has_span", "share_memory", "can_add_up", "launch", "next_line", "combined", "join_steps", "reserve", "resized",
+    "RowShape", "RowTeam", "row_tile", "launch_rows", "scan_group", "scan_in_order", "scan_result", "shape", "shifted",
+    "workspace_tiles"};
+
+// Those that no scope may claim: words of the languages, helpers, and types and constants of kernels.
+bool is_never_free(const std::string &name) {
+  static const std::set<std::string> reserved = [] {
+    std::set<std::string> out(std::begin(kReserved), std::end(kReserved));
+    out.insert("reserve"); // a helper of launchers, where locals of kernels become buffers
+    std::ranges::copy_if(kUsed, std::inserter(out, out.end()), [](const std::string &used) {
+      return std::ranges::any_of(used, [](unsigned char c) { return std::isupper(c) != 0; });
+    });
+    return out;
+  }();
+  return reserved.count(name) != 0 || is_called(name);
+}
 
 // Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
 bool is_macro(std::string_view name) {
-  constexpr std::string_view kBeginnings[] = {"FP_",   "HUGE_VAL", "DBL_", "FLT_", "LDBL_",
-                                              "MATH_", "ATOMIC_",  "FD_",  "EXIT_"};
+  constexpr std::string_view kBeginnings[] = {"FP_",   "HUGE_VAL", "DBL_", "FLT_", "LDBL_", "MATH_", "ATOMIC_", "FD_",
+                                              "EXIT_", "KGEN_",    "SIG_", "SA_",  "SEGV_", "BUS_",  "ILL_",    "FPE_",
+                                              "CLD_",  "POLL_",    "FE_",  "LC_",  "SEEK_", "CLOCK_"};
   constexpr std::string_view kLimited[] = {"INT",        "UINT",  "SIZE",   "SSIZE", "PTRDIFF", "WCHAR", "WINT",
                                            "SIG_ATOMIC", "CHAR",  "SCHAR",  "UCHAR", "SHRT",    "USHRT", "LONG",
                                            "ULONG",      "LLONG", "ULLONG", "RAND",  "BOOL"};
@@ -112,7 +132,30 @@ bool is_macro(std::string_view name) {
                                                     "NDEBUG",        "alloca",
                                                     "offsetof",      "strdupa",
                                                     "strndupa",      "math_errhandling",
-                                                    "issubnormal"};
+                                                    "issubnormal",   "SIGABRT",
+                                                    "SIGALRM",       "SIGBUS",
+                                                    "SIGCHLD",       "SIGCLD",
+                                                    "SIGCONT",       "SIGFPE",
+                                                    "SIGHUP",        "SIGILL",
+                                                    "SIGINT",        "SIGIO",
+                                                    "SIGIOT",        "SIGKILL",
+                                                    "SIGPIPE",       "SIGPOLL",
+                                                    "SIGPROF",       "SIGPWR",
+                                                    "SIGQUIT",       "SIGRTMAX",
+                                                    "SIGRTMIN",      "SIGSEGV",
+                                                    "SIGSTKFLT",     "SIGSTKSZ",
+                                                    "SIGSTOP",       "SIGSYS",
+                                                    "SIGTERM",       "SIGTRAP",
+                                                    "SIGTSTP",       "SIGTTIN",
+                                                    "SIGTTOU",       "SIGURG",
+                                                    "SIGUSR1",       "SIGUSR2",
+                                                    "SIGVTALRM",     "SIGWINCH",
+                                                    "SIGXCPU",       "SIGXFSZ",
+                                                    "NSIG",          "EDOM",
+                                                    "EILSEQ",        "ERANGE"};
+  constexpr std::string_view kCuda = "cuda"; // cudaMallocAsync and all that may come
+  if (name.starts_with(kCuda) && name.size() > kCuda.size() && std::isupper(static_cast<unsigned char>(name[4])) != 0)
+    return true;
   const auto begins = [&](std::string_view with) { return name.starts_with(with); };
   const auto ends = [&](std::string_view with) { return name.ends_with(with); };
   return single.count(name) != 0 || std::ranges::any_of(kBeginnings, begins) ||
@@ -126,20 +169,13 @@ std::string c_name(const std::string &name) {
   return kUsed.count(bare) != 0 || is_called(bare) || is_macro(bare) ? name + "_" : name;
 }
 
-Names::Names() {
-  taken_.insert(std::begin(kReserved), std::end(kReserved));
-  taken_.insert(std::begin(kHelpers), std::end(kHelpers));
-  taken_.insert(cuda_functions().begin(), cuda_functions().end());
-}
-
 std::string joined(const std::string &base, const std::string &suffix) {
   return base + (base.ends_with('_') && suffix.starts_with('_') ? suffix.substr(1) : suffix);
 }
 
 // Those that end with an underscore get none before the number.
 std::string numbered(const std::string &wish, int n) {
-  const bool reserved = is_macro(wish) || is_called(wish) ||
-                        std::find(std::begin(kReserved), std::end(kReserved), wish) != std::end(kReserved);
+  const bool reserved = is_macro(wish) || is_never_free(wish);
   const bool plain = !reserved && wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
   if (n == 1)
     return wish;
@@ -151,14 +187,16 @@ std::string numbered(const std::string &wish, int n) {
 std::string Names::claim(const std::string &base, const std::string &suffix) {
   const std::string wish = joined(base, suffix);
   int &n = next_.try_emplace(wish, is_macro(wish) ? 2 : 1).first->second;
-  while (!taken_.insert(numbered(wish, n)).second)
+  while (is_never_free(numbered(wish, n)) || !taken_.insert(numbered(wish, n)).second)
     ++n;
   claims_.push_back({numbered(wish, n), base, suffix});
   claimed_.insert(claims_.back().name);
   return claims_.back().name;
 }
 
-bool Names::is_free(const std::string &name) const { return taken_.count(name) == 0 && !is_macro(name); }
+bool Names::is_free(const std::string &name) const {
+  return taken_.count(name) == 0 && !is_never_free(name) && !is_macro(name);
+}
 
 const std::pair<std::string, std::string> &Names::pair() {
   if (pair_.first.empty())

@@ -17,7 +17,6 @@ public:
     std::string name, base, suffix; // base and suffix: the wish
   };
 
-  Names();
   // The wish itself, or with a number where it is taken or reserved.
   std::string claim(const std::string &wish) { return claim(wish, ""); }
   // One that goes with another name, which was claimed before: `total2` and `_lanes`.

@@ -1,10 +1,13 @@
 #include "emit/printer.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
+#include <utility>
 
 #include "emit/interface.h"
 #include "emit/lanes.h"
+#include "ir/evaluate.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/width.h"
@@ -188,23 +191,48 @@ std::string Printer::storage_type(VarId id) const {
 Code Printer::read(const Expr &e, ExprId) {
   const Var &var = kernel.vars[e.ref];
   const Storage &storage = plan.storage[e.ref];
+  const bool as_bits = std::exchange(as_bits_, false); // coordinates are numbers
   if (storage.kind == Storage::Kind::scalar)
     return {element(e.ref, {}, {})};
   std::vector<std::pair<std::string, std::string>> checks;
+  std::string place;
+  double outside = 0;
   if (storage.kind == Storage::Kind::argument) {
-    const Code index = index_text(e.ref, e.coords, e.safe ? nullptr : &checks);
-    const Code value = spelling.loaded(argument_element(e.ref, index), var.type);
-    if (checks.empty())
-      return value;
-    const std::string outside = spelling.typed_constant(e.type, static_cast<int64_t>(var.outside), var.outside);
-    return {inside(checks).text + " ? " + value.text + " : " + outside, binding::kChoose};
+    place = argument_element(e.ref, index_text(e.ref, e.coords, e.safe ? nullptr : &checks));
+    outside = var.outside;
+  } else {
+    if (!e.safe)
+      checks = buffer_checks(e.ref, e.coords);
+    place = element(e.ref, e.coords, {});
   }
-  if (!e.safe)
-    checks = buffer_checks(e.ref, e.coords);
-  const Code value = spelling.loaded(element(e.ref, e.coords, {}), var.type);
+  const Code value = as_bits ? Code{place} : spelling.loaded(place, var.type);
   if (checks.empty())
     return value;
-  return {inside(checks).text + " ? " + value.text + " : " + spelling.typed_constant(e.type, 0, 0), binding::kChoose};
+  const int64_t whole = is_floating(var.type) ? 0 : static_cast<int64_t>(outside);
+  return {inside(checks).text + " ? " + value.text + " : " +
+              (as_bits ? bits_of_half(outside, var.type) : spelling.typed_constant(e.type, whole, outside)),
+          binding::kChoose};
+}
+
+bool Printer::is_moved(ExprId value, Type to) const {
+  const Expr &e = kernel.expr(value);
+  return e.op == Op::read && kernel.vars[e.ref].type == to && is_half(to) &&
+         plan.storage[e.ref].kind != Storage::Kind::scalar;
+}
+
+std::optional<Code> Printer::unconverted(ExprId value, Type to) {
+  if (!is_moved(value, to))
+    return std::nullopt;
+  as_bits_ = true;
+  return read(kernel.expr(value), value);
+}
+
+std::string Printer::bits_of_half(double number, Type type) const {
+  uint16_t bits = 0;
+  unsigned char bytes[sizeof bits];
+  store_value(bytes, type, number_value(round_to(number, type)));
+  std::memcpy(&bits, bytes, sizeof bits);
+  return spelling.typed_constant(Type::u16, bits, 0);
 }
 
 Code Printer::table(const Expr &e) {

@@ -43,6 +43,12 @@ public:
   Code expression(ExprId id);
   Code size(const Size &size);
   std::string size_text(const Size &s) { return size(s).text; }
+  // Is the value an element of the half type that it is stored as?
+  bool is_moved(ExprId value, Type to) const;
+  // The bits of an element that is stored as the half type which it has: a NaN keeps them all. None: it is computed.
+  std::optional<Code> unconverted(ExprId value, Type to);
+  // What is read outside of an array of a half type, as bits.
+  std::string bits_of_half(double number, Type type) const;
   std::string bytes_text(const std::set<VarId> &arrays); // of all of them
   // The statements of a list, in order, each variable declared where its scope begins.
   void list(const std::vector<PlanNode> &nodes);
@@ -178,6 +184,7 @@ private:
   bool starts_here(VarId var, const std::vector<PlanNode> &siblings);
   std::string array_elements(VarId var);
 
+  bool as_bits_ = false; // what is read next, of a half type
   std::vector<std::string> axis_names_, grid_names_, var_names_;
   std::vector<int> assignments_;
   std::map<VarId, bool> declared_;

@@ -163,7 +163,7 @@ void Printer::node(const PlanNode &n, const std::vector<PlanNode> &siblings) {
     return;
   }
   case PlanNode::Kind::branch:
-    lines.add("if (" + expression(n.condition).text + ") {");
+    lines.add("if (" + Spelling::condition(expression(n.condition).text) + ") {");
     list(n.body);
     if (!n.otherwise.empty()) {
       lines.add("} else {");
@@ -216,8 +216,8 @@ void Printer::assign(const PlanNode &n, const std::vector<PlanNode> &siblings) {
     lines.add(element(n.target, {}, {}) + symbol + expression(value.args[1]).text + ";");
     return;
   }
-  const Code code = expression(n.value);
-  std::string text = spelling.stored(code, value.type, var.type);
+  const std::optional<Code> bits = kind == Storage::Kind::scalar ? std::nullopt : unconverted(n.value, var.type);
+  std::string text = bits ? bits->text : spelling.stored(expression(n.value), value.type, var.type);
   if (kind == Storage::Kind::scalar && is_half(var.type))
     text = spelling.loaded(text, var.type).text; // keeps the rounding
   set(n.target, text, siblings);
@@ -235,7 +235,8 @@ void Printer::store(const PlanNode &n) {
   for (const auto &check : array_checks(n.target, n.indices))
     checks.push_back(check);
   const std::string place = element(n.target, n.coords, n.indices);
-  const std::string text = spelling.stored(expression(n.value), value.type, var.type);
+  const std::optional<Code> bits = n.scatter_add ? std::nullopt : unconverted(n.value, var.type);
+  const std::string text = bits ? bits->text : spelling.stored(expression(n.value), value.type, var.type);
   std::string statement = place + " = " + text + ";";
   if (n.scatter_add) {
     const bool atomic = parallel && !n.apart;
@@ -263,7 +264,7 @@ void Printer::fold_step(const PlanNode &n) {
     condition = takes_part.empty() ? expression(n.condition)
                                    : Code{takes_part + " && " + at_least(expression(n.condition), binding::kAnd)};
   if (!condition.text.empty())
-    lines.add("if (" + condition.text + ") {");
+    lines.add("if (" + Spelling::condition(condition.text) + ") {");
   const std::string place = element(n.target, {}, {});
   if (n.monoid == Monoid::argmax || n.monoid == Monoid::argmin) {
     const std::string best = element(n.partner, {}, {});
@@ -312,7 +313,7 @@ void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings
 void Printer::repeat(const PlanNode &n, const std::vector<PlanNode> &siblings) {
   const std::string condition = n.condition == kNone ? "" : expression(n.condition).text;
   if (n.step.empty()) {
-    lines.add("while (" + (condition.empty() ? "true" : condition) + ") {");
+    lines.add("while (" + (condition.empty() ? "true" : Spelling::condition(condition)) + ") {");
   } else if (sets_one_number(n.step)) {
     const std::string start = counter_of(n, siblings);
     const std::string counts = counting(n);
@@ -429,9 +430,10 @@ Printer::Range Printer::declared_range(const PlanNode &loop) {
     lines.add("const int64_t " + own.begin + " = " + formulas.begin + ", " + own.end + " = " + formulas.end + ";");
   }
   if (loop.end != kNone) {
+    // No earlier than the loop begins, whatever number it is: so nobody who counts back from it leaves 64 bits.
     const std::string end = names_.claim(axis, "_end");
-    lines.add("const int64_t " + end + " = " + spelling.helper("smaller") + "(" + own.end + ", " +
-              expression(loop.end).text + ");");
+    lines.add("const int64_t " + end + " = " + spelling.helper("larger") + "<int64_t>(" + own.begin + ", " +
+              spelling.helper("smaller") + "(" + own.end + ", " + expression(loop.end).text + "));");
     own.end = end;
   }
   return own;
@@ -535,10 +537,13 @@ void Printer::loop(const PlanNode &n) {
 
 std::string Printer::step_guard(Statuses &statuses, const std::string &leave) {
   std::string text;
-  for (const Guard &guard : facts.guards)
+  for (const Guard &guard : facts.guards) {
+    spelling.helper("status_of");
+    const StatusKind kind = guard.var == kNone ? StatusKind::table_outside : StatusKind::window;
     text += "if (!(" + size_text(guard.condition) +
-            ")) {\nif (table_status != nullptr) *table_status = " + std::to_string(statuses.of(guard.message)) + ";\n" +
-            leave + ";\n}\n";
+            ")) {\nif (table_status != nullptr) *table_status = " + statuses.of(kind, guard.message, guard.argument) +
+            ";\n" + leave + ";\n}\n";
+  }
   return text;
 }
 

@@ -3,13 +3,15 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <filesystem>
 #include <kainjow/mustache.hpp>
 #include <set>
 #include <sstream>
 
 #include "support/check.h"
 #include "support/embedded.h"
+#include "support/files.h"
+#include "support/text.h"
 
 namespace kgen {
 namespace {
@@ -83,17 +85,61 @@ void check_names(const std::string &path, const std::string &text, const View &v
       template_error(path, "the value `" + name + "` is not used");
 }
 
+// The tags of a template, each once, and its sections of helpers.
+std::set<std::string> parts_of(const std::string &text) {
+  std::set<std::string> out;
+  for (size_t at = 0; (at = text.find("{{", at)) != std::string::npos;) {
+    const size_t end = text.find("}}", at);
+    if (end == std::string::npos)
+      break;
+    const std::string tag = text.substr(at + 2, end - at - 2);
+    out.insert("{{" + std::string(trim(tag.substr(std::min(tag.find_first_not_of("{&#/^ "), tag.size())))) + "}}");
+    at = end;
+  }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("//@ "))
+      out.insert(line.substr(0, line.find(':')));
+  return out;
+}
+
+// Empty, or what would make a template of the same name fail where kgen's own does not.
+std::string template_fault(const std::string &text, const std::string &ours) {
+  const std::set<std::string> theirs = parts_of(text), wanted = parts_of(ours);
+  for (const std::string &part : theirs)
+    if (wanted.count(part) == 0)
+      return "kgen has nothing for " + ticked(part);
+  for (const std::string &part : wanted)
+    if (theirs.count(part) == 0)
+      return ticked(part) + " is missing";
+  mustache::mustache engine(text);
+  return engine.is_valid() ? "" : engine.error_message();
+}
+
 } // namespace
 
-std::string Templates::text(const std::string &path) const {
-  if (!folder_.empty()) {
-    std::ifstream file(folder_ + "/" + path);
-    if (file) {
-      std::stringstream text;
-      text << file.rdbuf();
-      return text.str();
-    }
+bool check_templates(const std::string &folder, Diagnostics &diags) {
+  bool good = true;
+  for (const EmbeddedFile &file : embedded_templates()) {
+    const std::string path = folder + "/" + std::string(file.path);
+    std::error_code error;
+    if (folder.empty() || !std::filesystem::exists(path, error))
+      continue;
+    std::string reason;
+    const std::optional<std::string> text = read_file(path, kLargestSource, reason);
+    const std::string fault = text ? template_fault(*text, std::string(file.text)) : reason;
+    good = good && fault.empty();
+    if (!fault.empty())
+      diags.add(DiagId::template_wrong, Place{path, 0, 0, 0}, {path, fault});
   }
+  return good;
+}
+
+std::string Templates::text(const std::string &path) const {
+  std::string reason;
+  if (!folder_.empty())
+    if (std::optional<std::string> text = read_file(folder_ + "/" + path, kLargestSource, reason))
+      return *text;
   const std::optional<std::string_view> embedded = find_embedded(embedded_templates(), path);
   if (!embedded)
     template_error(path, "there is no such template");

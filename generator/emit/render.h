@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "support/diagnostics.h"
+
 namespace kgen {
 
 struct View;
@@ -34,12 +36,16 @@ class Templates {
 public:
   explicit Templates(std::string folder = "") : folder_(std::move(folder)) {}
   std::string text(const std::string &path) const;
-  // Fails as a bug of kgen (or of an overriding template, which it names) on a name without value.
+  // Fails as a bug of kgen on a name without value.
   std::string render(const std::string &path, const View &view) const;
 
 private:
   std::string folder_;
 };
+
+// What is wrong with the files of a folder that override templates: they must use the values that kgen's own use, and
+// have the sections of helpers that those have. False after messages. No folder is right.
+bool check_templates(const std::string &folder, Diagnostics &diags);
 
 // One view {line: ...} for each line.
 Views line_views(std::string_view text);

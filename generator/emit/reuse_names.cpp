@@ -4,11 +4,21 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 namespace kgen {
 namespace {
 
 using BlockId = int;
+
+// Texts have many more words than names, so words are looked up where they stand. Nothing goes through the map in
+// order.
+struct WordHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view word) const { return std::hash<std::string_view>()(word); }
+};
+template <class Value> using ByWord = std::unordered_map<std::string, Value, WordHash, std::equal_to<>>;
 
 // The blocks of a text, one in another, and the words in them. A loop is a block with its head, a function with its
 // parameters.
@@ -30,11 +40,11 @@ private:
   void open(Open kind, bool block);
   void close(Open kind);
   void end_statement();
-  void stands_here(const std::string &word);
+  void stands_here(std::string_view word);
 
   std::vector<BlockId> outer_ = {-1}; // of each block; the file comes first
   std::vector<Level> levels_;
-  std::map<std::string, BlockId> around_;
+  ByWord<BlockId> around_;
 };
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -85,15 +95,19 @@ void Blocks::close(Open kind) {
     end_statement();
 }
 
-void Blocks::stands_here(const std::string &word) {
-  const auto [it, first] = around_.try_emplace(word, here());
-  for (; !first && !is_inside(here(), it->second); it->second = outer_[it->second])
-    ;
+void Blocks::stands_here(std::string_view word) {
+  const auto it = around_.find(word);
+  if (it == around_.end()) {
+    around_.emplace(word, here());
+    return;
+  }
+  while (!is_inside(here(), it->second))
+    it->second = outer_[it->second];
 }
 
 void Blocks::read(const std::string &text) {
   for_each_token(text, [&](size_t begin, size_t end, bool comment) {
-    const std::string token = text.substr(begin, end - begin);
+    const std::string_view token = std::string_view(text).substr(begin, end - begin);
     if (!comment && (token == "for" || (levels_.empty() && is_word(token[0]))))
       open(Open::statement, true);
     switch (token[0]) {
@@ -148,7 +162,7 @@ public:
     std::string out;
     size_t done = 0;
     for_each_token(text, [&](size_t begin, size_t end, bool) {
-      const auto it = now_.find(text.substr(begin, end - begin));
+      const auto it = now_.find(std::string_view(text).substr(begin, end - begin));
       if (it == now_.end())
         return;
       out += text.substr(done, begin - done) + it->second;
@@ -183,7 +197,7 @@ private:
 
   const Names &names_;
   Blocks blocks_;
-  std::map<std::string, std::string> now_;
+  ByWord<std::string> now_;
   std::map<std::string, std::vector<BlockId>> taken_;    // where each name is had
   std::map<std::pair<std::string, BlockId>, int> tried_; // from where on a wish may have a number in a block
 };

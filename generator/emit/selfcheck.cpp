@@ -8,6 +8,7 @@
 
 #include "emit/emit.h"
 #include "emit/header.h"
+#include "emit/helpers.h"
 #include "emit/reuse_names.h"
 #include "emit/target_file.h"
 #include "ir/evaluate.h"
@@ -455,6 +456,8 @@ std::string selfcheck_text(const Spec &spec, const std::vector<Function> &functi
   View view;
   view.set("banner", banner(spec, "Checks and times the OpenMP functions: compile and link it with " + spec.kernel +
                                       "_openmp.cpp.\n"));
+  view.set("arguments", templates.render("openmp/selfcheck_arguments.cpp",
+                                         View().set("kernel", spec.kernel).set("functions", names)));
   view.set("kernel", spec.kernel).set("references", references).set("cases", cases).set("functions", names);
   view.set("helpers", helpers.empty() ? Views{} : Views{View().set("text", helpers)});
   view.set("bf16", types.count(Type::bf16) != 0).set("f16", types.count(Type::f16) != 0);

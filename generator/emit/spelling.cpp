@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <regex>
 
 #include "support/check.h"
 
@@ -18,7 +19,7 @@ struct OpRow {
 
 const OpRow &row(Op op) {
   static const std::map<Op, OpRow> rows = {
-#define KGEN_OP(id, arity, result, cpp_f32, cpp_f64, cuda_f32, cuda_f64)                                               \
+#define KGEN_OP(id, arity, result, cpp_f32, cpp_f64, cuda_f32, cuda_f64, ...)                                          \
   {Op::id, {cpp_f32, cpp_f64, cuda_f32, cuda_f64}},
 #include "ir/ops.def"
 #undef KGEN_OP
@@ -85,7 +86,7 @@ std::string Spelling::constant(Type type, int64_t integer, double number) const 
     const bool single = type != Type::f64;
     if (std::isnan(number))
       return single ? "NAN" : "double(NAN)";
-    if (std::isinf(number)) {
+    if (std::isinf(single ? float(number) : number)) {
       const std::string text = single ? "INFINITY" : "double(INFINITY)";
       return number < 0 ? "-" + text : text;
     }
@@ -212,6 +213,11 @@ Code Spelling::cast(const Code &value, Type from, Type to) {
   if (is_floating(from) && is_integer(to))
     return {helper("saturate") + "<" + c_type(to) + ">(" + value.text + ")"};
   return {c_type(to) + "(" + value.text + ")"};
+}
+
+std::string Spelling::condition(const std::string &text) {
+  static const std::regex declares(R"(^(u?int\d+_t|float|double|bool)(\(\w+\((u?int\d+_t|float|double|bool)\())");
+  return std::regex_replace(text, declares, "static_cast<$1>$2");
 }
 
 Code Spelling::loaded(const std::string &element, Type type) {

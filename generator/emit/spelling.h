@@ -41,6 +41,9 @@ public:
   // The same by its operator, for types whose operators are right as they are.
   Code infix(Op op, const std::vector<Code> &args) const;
   Code cast(const Code &value, Type from, Type to);
+  // What stands in `if (...)`: one that begins as `int64_t(f(int32_t(v)))` is taken for the declaration of a function
+  // f.
+  static std::string condition(const std::string &text);
   // An element as loaded from memory of its type, as the body's arithmetic type; and back.
   Code loaded(const std::string &element, Type type);
   std::string stored(const Code &value, Type from, Type to);

@@ -1,6 +1,7 @@
 // What the files of both targets share: banner, helpers in use, include list, the work of naming and of workspaces.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,10 +21,6 @@ struct TargetSource {
 TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functions, Statuses &statuses);
 TargetSource cuda_source(const Spec &spec, const std::vector<Function> &functions, Statuses &statuses);
 
-// The helper functions asked for, with what they need: each by itself, and all as one text.
-std::vector<std::string> helper_texts(const Templates &templates, TargetKind target,
-                                      const std::set<std::string> &wanted);
-std::string helper_text(const Templates &templates, TargetKind target, const std::set<std::string> &wanted);
 // "const float* x, float* y, int64_t N": the caller's arguments, and the same as a call passes them.
 std::string parameters_text(const Function &function);
 std::string arguments_text(const Function &function);
@@ -40,6 +37,8 @@ struct Buffer {
 };
 std::vector<Buffer> buffers_of(const Plan &plan, Printer &printer);
 
+// Do helper headers call or define a function of this name?
+bool is_helper_function(const std::string &name);
 // "matmul_f32_d64": the internal name of a variation.
 std::string variation_name(const Function &function, const Variation &variation);
 // The condition under which the launcher takes this variation; empty when it is the only one.
@@ -49,9 +48,16 @@ std::string variation_condition(const Variation &variation);
 Names names_of(const Function &function, const Kernel &kernel);
 // `const int64_t P = ...;` for the derived sizes that the text mentions, those that are known to it aside.
 std::string derived_declarations(Printer &printer, const std::string &text, AxisSet known = {});
-// The checks of a launcher for this variation, with the derived sizes that they need.
-std::string checks_text(const Function &function, const Variation &variation, Spelling &spelling, Statuses &statuses,
-                        bool device);
+// What is printed about a variation outside of any plan.
+std::string with_printer(const Function &function, const Variation &variation, Spelling &spelling,
+                         const std::function<void(Printer &)> &print);
+// What stands before the call for this variation.
+struct Checks {
+  std::string text;  // with the derived sizes that it needs; it returns where there is nothing to do
+  std::string small; // on a device: `const bool small = ...;`
+};
+Checks checks_of(const Function &function, const Variation &variation, Spelling &spelling, Statuses &statuses,
+                 CheckedIn where);
 // `const bool small = ...;`: do 32-bit indices do? Stands after the checks.
 std::string small_text(const Variation &variation, Printer &printer);
 // `(void)N;` for those of the names that the text does not mention.

@@ -6,12 +6,12 @@
 
 namespace kgen {
 
-std::optional<Kernel> build_kernel(const Spec &spec, const Variant &variant, const body::Body &body,
-                                   Diagnostics &diags) {
+std::optional<Kernel> build_kernel(const Spec &spec, const Variant &variant, const body::Body &body, Diagnostics &diags,
+                                   const KeptNames *kept, bool steps_are_positions) {
   using namespace build;
   size_t before = diags.error_count(); // of other variants
   auto good = [&] { return diags.error_count() == before; };
-  Build build{spec, variant, body, diags, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  Build build{spec, variant, body, diags, kept, steps_are_positions, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   Kernel &kernel = build.kernel;
   kernel.name = spec.kernel;
   kernel.suffix = variant.suffix;

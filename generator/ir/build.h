@@ -16,6 +16,8 @@ struct Build {
   const Variant &variant;
   const body::Body &body;
   Diagnostics &diags;
+  const KeptNames *kept; // null: nothing is kept
+  bool steps_are_positions = false;
   Kernel kernel;
 
   std::map<std::string, AxisId> axis_ids;
@@ -24,9 +26,10 @@ struct Build {
   std::map<std::string, ScalarId> scalar_ids;
   std::map<std::string, VarId> operand_ids;
   AxisSet batch_axes;
-  std::set<std::pair<VarId, AxisId>> touched; // operand axes that the body uses at the current point
-  std::set<VarId> constant_initialised;       // locals that started as a literal
-  std::set<std::pair<VarId, AxisId>> said;    // operand axes with a window of their own
+  std::set<std::pair<VarId, AxisId>> touched;              // operand axes that the body uses at the current point
+  std::set<VarId> constant_initialised;                    // locals that started as a literal
+  std::set<std::pair<VarId, AxisId>> said;                 // operand axes with a window of their own
+  std::map<std::string, std::pair<Size, Size>> many_sizes; // axes of which arrays have two sizes; theirs is a block
 
   // Sizes with params and fixed axes put in.
   Size resolve(const Size &size) const;
@@ -34,6 +37,8 @@ struct Build {
   AxisId axis_of(const std::string &name) const;
   // "M and N"
   std::string axis_names(AxisSet axes, const char *before_last = " and ") const;
+  // Refuses a question about the size of such an axis.
+  void ask_size(const std::string &axis, const Place &place);
 };
 
 void build_axes(Build &build);

@@ -105,6 +105,8 @@ public:
           "name it in the brackets of an operand, or give it a size: axes." + name + " = 64";
       return {Size::integer(1)};
     }
+    if (const auto block = block_of(name))
+      return {*block};
     for (const Size &other : extents->second)
       if (!(build_.resolve(other) == build_.resolve(extents->second[0])))
         build_.diags
@@ -115,6 +117,42 @@ public:
   }
 
 private:
+  // Arrays may differ in size along an axis of which each step sees equal blocks: then it is a block that the axis has.
+  // Nothing: all arrays have one size, or none says a window.
+  std::optional<Size> block_of(const std::string &name) {
+    const std::vector<Size> &extents = mentions_.extents.at(name);
+    const bool differ = std::any_of(extents.begin(), extents.end(), [&](const Size &extent) {
+      return !(build_.resolve(extent) == build_.resolve(extents[0]));
+    });
+    bool said = false, blocked = false;
+    for (const GridDecl &grid : build_.spec.grid)
+      blocked = blocked || grid.axis == name;
+    Size block = Size::integer(1); // where all operands see single elements
+    for (const OperandDecl &operand : build_.spec.operands) {
+      size_t entry = 0;
+      for (const DimDecl &dim : operand.dims) {
+        for (const std::string &axis : dim.axes) {
+          const WindowDecl::Dim *window = operand.window ? &operand.window->block[entry] : nullptr;
+          ++entry;
+          if (axis != name || operand.role == Role::scratch)
+            continue;
+          const bool whole = window == nullptr || window->kind == WindowDecl::Kind::whole;
+          said = said || !whole;
+          if (whole || window->kind != WindowDecl::Kind::squeeze)
+            block = whole ? *dim.extent : window->block;
+        }
+        entry += dim.kind == DimDecl::Kind::one ? 1 : 0;
+      }
+    }
+    if (!differ || !said || blocked)
+      return std::nullopt;
+    const auto other = std::find_if(extents.begin(), extents.end(), [&](const Size &extent) {
+      return !(build_.resolve(extent) == build_.resolve(extents[0]));
+    });
+    build_.many_sizes.emplace(name, std::pair(extents[0], *other));
+    return block;
+  }
+
   Build &build_;
   const Mentions &mentions_;
 };
@@ -212,6 +250,15 @@ Size Build::resolve(const Size &size) const {
   });
 }
 
+void Build::ask_size(const std::string &axis, const Place &place) {
+  const auto sizes = many_sizes.find(axis);
+  if (sizes != many_sizes.end())
+    diags
+        .add(DiagId::axis_many_sizes, place,
+             {axis, "size " + to_string(sizes->second.first), "size " + to_string(sizes->second.second)})
+        .help = "name one of them; in the body, say whose: size(x, " + axis + ")";
+}
+
 AxisId Build::axis_of(const std::string &name) const {
   auto it = axis_ids.find(name);
   return it == axis_ids.end() ? kNone : it->second;
@@ -281,6 +328,50 @@ void build_axes(Build &build) {
   }
 }
 
+// How far steps along an axis go: a row of a ragged one, where an outer dimension takes the rows one by one.
+Size length_of(const Build &build, AxisId id) {
+  const Axis &axis = build.kernel.axes[id];
+  const GridId rows = axis.ragged == kNone ? kNone : build.kernel.axes[axis.over].grid;
+  if (rows == kNone || !build.kernel.grid[rows].block.is_integer(1))
+    return build.axis_size(id);
+  const Size row = Size::grid(build.kernel.grid[rows].name);
+  const auto entry = [&](const Size &index) {
+    Size out;
+    out.op = Size::Op::table;
+    out.name = build.spec.tables[axis.ragged].name;
+    out.args = {index};
+    return out;
+  };
+  return Size::make(Size::Op::subtract, {entry(Size::make(Size::Op::add, {row, Size::integer(1)})), entry(row)});
+}
+
+// Sizes that the grid, windows and tables name.
+void ask_sizes(Build &build) {
+  const auto ask = [&](const Size &size, const Place &place) {
+    any_node(size, [&](const Size &node) {
+      if (node.op == Size::Op::axis)
+        build.ask_size(node.name, place);
+      return false;
+    });
+  };
+  for (const GridDecl &decl : build.spec.grid)
+    for (const std::optional<Size> &size : {decl.size, decl.at_most})
+      if (size)
+        ask(*size, decl.place);
+  for (const OperandDecl &operand : build.spec.operands) {
+    if (!operand.window)
+      continue;
+    for (const WindowDecl::Dim &dim : operand.window->block)
+      ask(dim.block, dim.place);
+    for (const auto &list : {operand.window->index, operand.window->offset})
+      for (const Size &size : list.value_or(std::vector<Size>{}))
+        ask(size, operand.window->place);
+  }
+  for (const TableDecl &table : build.spec.tables)
+    for (const Size &dim : table.dims)
+      ask(dim, table.place);
+}
+
 void build_grid(Build &build) {
   Kernel &kernel = build.kernel;
   for (const GridDecl &decl : build.spec.grid) {
@@ -301,7 +392,7 @@ void build_grid(Build &build) {
       Axis &axis = kernel.axes[dim.axis];
       axis.grid = id;
       dim.block = build.resolve(decl.blocks.empty() ? Size::integer(1) : decl.blocks[0]);
-      dim.size = Size::make(Size::Op::cdiv, {build.axis_size(dim.axis), dim.block});
+      dim.size = Size::make(Size::Op::cdiv, {length_of(build, dim.axis), dim.block});
       if (decl.semantics != Semantics::parallel) // first and last run, also for an empty axis
         dim.size = Size::make(Size::Op::max, {Size::integer(1), dim.size});
       axis.block = dim.block;
@@ -309,6 +400,7 @@ void build_grid(Build &build) {
     }
     kernel.grid.push_back(std::move(dim));
   }
+  ask_sizes(build);
 }
 
 std::set<GridId> grid_mentions(const Build &build, const Size &size) {

@@ -159,12 +159,19 @@ ExprId Lowering::product(const std::vector<ExprId> &factors, const Place &place)
 
 ExprId Lowering::fold(Monoid monoid, const body::Expr &e) {
   AxisSet reduced;
-  for (const body::Expr &arg : e.args)
-    if (arg.kind == Kind::axis)
-      reduced |= AxisSet::of(axis_of(arg));
   ExprId where = kNone;
+  for (const body::Expr &arg : e.args) {
+    if (arg.kind != Kind::axis)
+      continue;
+    if (monoid == Monoid::argmax || monoid == Monoid::argmin)
+      one_axis(arg, "finds a place along its axis", false);
+    const BoundAxes axes = elements_of(arg);
+    for (AxisId axis : axes.list)
+      reduced |= AxisSet::of(axis);
+    where = both(where, axes.kept, e.place);
+  }
   if (const body::Expr *condition = where_of(e))
-    where = this->condition(condition->args[0]);
+    where = both(where, this->condition(condition->args[0]), e.place);
   std::vector<ExprId> factors;
   std::vector<Stmt> before = collect([&] {
     for (const body::Expr &arg : e.args)
@@ -211,7 +218,7 @@ ExprId Lowering::scan(const body::Expr &e) {
   std::vector<ExprId> args;
   for (const body::Expr &arg : e.args)
     if (arg.kind == Kind::axis)
-      axis = axis_of(arg);
+      axis = one_axis(arg, "runs a scan along its axis", true);
     else if (is_value(arg))
       args.push_back(value(arg));
   ScanKind kind = ScanKind::sum;
@@ -233,7 +240,7 @@ ExprId Lowering::scan(const body::Expr &e) {
 
 AxisId Lowering::axis_of(const body::Expr &e) {
   if (e.local >= 0)
-    return frames_.back().axes.at(e.local);
+    return one_axis(e, "asks for places along its axis", false);
   AxisId axis = build_.axis_of(e.name);
   KGEN_CHECK(axis != kNone);
   return axis;
@@ -323,6 +330,10 @@ ExprId Lowering::round_like(const body::Expr &e) {
 ExprId Lowering::query(const body::Expr &e) {
   const body::Expr *about = e.args.empty() ? nullptr : &bare(e.args[0]);
   KGEN_CHECK(about != nullptr);
+  if (e.name == "present" && about->kind == Kind::axis) {
+    const ExprId kept = elements_of(*about).kept;
+    return kept == kNone ? integer(Type::boolean, 1, e.place) : kept;
+  }
   AxisId axis = kNone;
   for (const body::Expr &arg : e.args)
     if (arg.kind == Kind::axis)
@@ -353,7 +364,10 @@ ExprId Lowering::query(const body::Expr &e) {
     return node(Op::block, Type::i64, e.place, kNone, axis);
   KGEN_CHECK(e.name == "size");
   const Axis &about_axis = kernel_.axes[axis];
-  if (var == kNone && about_axis.ragged == kNone && about_axis.size.is_integer())
+  if (var == kNone)
+    build_.ask_size(about_axis.name, here(e.place));
+  const bool stays = build_.kept != nullptr && build_.variant.axes.count(about_axis.name) != 0; // one of several
+  if (var == kNone && about_axis.ragged == kNone && about_axis.size.is_integer() && !stays)
     return integer(Type::i64, about_axis.size.value, e.place);
   return node(Op::size, Type::i64, e.place, var, axis);
 }

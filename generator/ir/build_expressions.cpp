@@ -30,6 +30,8 @@ constexpr Infix kUnary[] = {{"-", Op::neg}, {"!", Op::logical_not}, {"~", Op::bi
 ExprId Lowering::value(const body::Expr &e) {
   switch (e.kind) {
   case Kind::literal:
+    if (build_.kept != nullptr && !e.param.empty())
+      return as(kept_param(e), e.type);
     return is_floating(e.type) ? number(type_row(e.type).arithmetic, e.number, e.weak, e.place)
                                : integer(e.type, e.integer, e.place);
   case Kind::operand:
@@ -42,8 +44,13 @@ ExprId Lowering::value(const body::Expr &e) {
           "its index is index(" + kernel_.axes[axis_of(e)].name + "), its size size(...)";
     return as(node(Op::index, Type::i64, e.place, kNone, axis_of(e)), e.type);
   }
-  case Kind::grid:
-    return as(node(Op::grid_index, Type::i64, e.place, build_.grid_ids.at(e.name)), e.type);
+  case Kind::grid: {
+    const GridId id = build_.grid_ids.at(e.name);
+    const GridDim &dim = kernel_.grid[id];
+    if (build_.steps_are_positions && dim.axis != kNone && dim.block.is_integer(1))
+      return as(node(Op::index, Type::i64, e.place, kNone, dim.axis), e.type);
+    return as(node(Op::grid_index, Type::i64, e.place, id), e.type);
+  }
   case Kind::table: {
     TableId table = build_.table_ids.at(e.name);
     std::vector<ExprId> args = indices(e.args);
@@ -67,14 +74,55 @@ ExprId Lowering::value(const body::Expr &e) {
   case Kind::cast:
     return as(value(e.args[0]), e.type, e.implicit);
   case Kind::builtin:
-    return builtin(e);
+    return is_kept_call(e) ? kept_call(e) : builtin(e);
   case Kind::call:
-    return call(e);
+    return is_kept_call(e) ? kept_call(e) : call(e);
   case Kind::coordinate:
   case Kind::where:
+  case Kind::axes:
+  case Kind::text:
     break;
   }
   KGEN_UNREACHABLE("an expression that is no value");
+}
+
+// A number that a parameter names, as a scalar of the parameter's name.
+ExprId Lowering::kept_param(const body::Expr &e) {
+  const auto [known, is_new] = build_.scalar_ids.emplace(e.param, static_cast<ScalarId>(kernel_.scalars.size()));
+  if (is_new)
+    kernel_.scalars.push_back({e.param, is_floating(e.type) ? build_.variant.real : e.type});
+  return node(Op::scalar, kernel_.scalars[known->second].type, e.place, known->second);
+}
+
+bool Lowering::is_kept_call(const body::Expr &e) const {
+  if (build_.kept == nullptr || !is_floating(e.type))
+    return false;
+  const bool has_axes = std::any_of(e.args.begin(), e.args.end(), [](const body::Expr &arg) {
+    return arg.kind == Kind::axis || arg.kind == Kind::coordinate || arg.kind == Kind::where;
+  });
+  if (has_axes)
+    return false;
+  const auto is_choice = [&](const Param &param) { return param.name == e.param && param.choices.size() > 1; };
+  const bool chosen = std::any_of(build_.spec.params.begin(), build_.spec.params.end(), is_choice);
+  const bool of_library = e.kind == Kind::call && build_.body.functions[e.function].from_library;
+  return chosen || (of_library && build_.kept->functions.count(build_.body.functions[e.function].name) != 0);
+}
+
+ExprId Lowering::kept_call(const body::Expr &e) {
+  std::vector<ExprId> args;
+  for (const body::Expr &arg : e.args)
+    args.push_back(value(arg));
+  const std::string name = e.kind == Kind::call && build_.body.functions[e.function].from_library && e.param.empty()
+                               ? build_.body.functions[e.function].name
+                               : e.param;
+  auto &names = kernel_.named_functions;
+  const auto known = std::find(names.begin(), names.end(), name);
+  const int ref = static_cast<int>(known - names.begin());
+  if (known == names.end())
+    names.push_back(name);
+  const ExprId out = make(Op::named_call, e.type, std::move(args), e.place);
+  kernel_.exprs[out].ref = ref;
+  return out;
 }
 
 std::vector<ExprId> Lowering::indices(const std::vector<body::Expr> &args) {

@@ -17,12 +17,48 @@ public:
         e.axes = closed(axes_of(e));
       walk(kernel_.statements, AxisSet());
     } while (changed_);
+    settle_kept();
     for (Var &var : kernel_.vars)
       if (var.kind == Var::Kind::scratch)
         add_batch_dims(var);
   }
 
 private:
+  // Of Op::kept: does its value differ along the axes whose elements are left out?
+  bool is_choice(const Expr &e) const { return kernel_.exprs[e.args[0]].axes.contains(e.reduced); }
+
+  // Now that this is known, it is a choice, or what reads it reads the value.
+  void settle_kept() {
+    std::vector<ExprId> now(kernel_.exprs.size());
+    for (size_t i = 0; i < now.size(); ++i) {
+      Expr &e = kernel_.exprs[i];
+      now[i] = static_cast<ExprId>(i);
+      for (ExprId &arg : e.args)
+        arg = now[arg];
+      for (Coordinate &coord : e.coords)
+        coord.value = now[coord.value];
+      if (e.op != Op::kept)
+        continue;
+      const bool choice = is_choice(e);
+      e.op = choice ? Op::choose : Op::cast;
+      e.args = choice ? std::vector<ExprId>{e.args[1], e.args[0], e.args[2]} : std::vector<ExprId>{e.args[0]};
+      e.reduced = AxisSet();
+      if (!choice)
+        now[i] = e.args[0];
+    }
+    for_each(kernel_.statements, [&](Stmt &s) {
+      for (ExprId &index : s.indices)
+        index = now[index];
+      for (Coordinate &coord : s.coords)
+        coord.value = now[coord.value];
+      if (s.value != kNone)
+        s.value = now[s.value];
+      for (Shown &shown : s.shown)
+        if (shown.value != kNone)
+          shown.value = now[shown.value];
+    });
+  }
+
   // A ragged axis comes with the axis that it is ragged over.
   AxisSet closed(AxisSet axes) const {
     for (AxisId axis : axes.list())
@@ -55,6 +91,8 @@ private:
     }
     case Op::fold:
       return axes - e.reduced;
+    case Op::kept:
+      return is_choice(e) ? axes : kernel_.exprs[e.args[0]].axes;
     default:
       return axes;
     }
@@ -96,6 +134,9 @@ private:
     for (Stmt &s : statements) {
       s.context = context;
       AxisSet value = s.value == kNone ? AxisSet() : kernel_.exprs[s.value].axes;
+      for (const Shown &shown : s.shown)
+        if (shown.value != kNone)
+          value |= kernel_.exprs[shown.value].axes;
       switch (s.kind) {
       case Stmt::Kind::assign:
         for (ExprId index : s.indices)
@@ -122,6 +163,7 @@ private:
       case Stmt::Kind::leave:
       case Stmt::Kind::next:
       case Stmt::Kind::check:
+      case Stmt::Kind::print:
         s.axes = value | context;
         break;
       }

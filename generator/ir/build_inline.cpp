@@ -66,6 +66,14 @@ bool is_read_elsewhere(const body::Function &f, int parameter) {
   return any_stmt(f.statements, [&](const body::Stmt &s) { return any_expr(s.value, at) || any_expr(s.target, at); });
 }
 
+// present(A): does it say itself what it gives for elements that are left out?
+bool asks_what_is_kept(const body::Function &f) {
+  auto asks = [](const body::Expr &e) {
+    return e.kind == body::Expr::Kind::builtin && e.name == "present" && e.args[0].kind == body::Expr::Kind::axis;
+  };
+  return any_stmt(f.statements, [&](const body::Stmt &s) { return any_expr(s.value, asks); });
+}
+
 } // namespace
 
 // Statements from the library show where the user called it.
@@ -96,6 +104,7 @@ VarId Lowering::local(int index) {
   const body::Local &decl = (*frame.locals)[index];
   var = fresh(decl.name, decl.type, decl.place);
   kernel_.vars[var].array = decl.dims;
+  kernel_.vars[var].named = frame.call.line == 0; // not the library's
   if (decl.dims.empty())
     generated_.erase(var);
   return var;
@@ -108,6 +117,7 @@ ExprId Lowering::call(const body::Expr &e) {
   frame.locals = &f.locals;
   frame.vars.assign(f.locals.size(), kNone);
   frame.call = f.from_library || frames_.back().call.line > 0 ? here(e.place) : Place{};
+  const size_t outer_kept = kept_.size();
   bind(e, frame);
   Flow outer = flow_;
   bool simple =
@@ -120,6 +130,8 @@ ExprId Lowering::call(const body::Expr &e) {
     block.pop_back();
     list(block);
     out = as(value(f.statements.back().value), f.result);
+    if (!frames_.back().asks)
+      out = keep_value(out, outer_kept);
   } else {
     VarId result = fresh(f.name + "_result", f.result, e.place);
     frames_.back().result = result;
@@ -131,6 +143,7 @@ ExprId Lowering::call(const body::Expr &e) {
     out = node(Op::read, kernel_.vars[result].type, e.place, result);
   }
   frames_.pop_back();
+  kept_.resize(outer_kept);
   flow_ = outer;
   return as(out, e.type);
 }
@@ -150,12 +163,16 @@ bool Lowering::is_input(ExprId id) const {
 
 void Lowering::bind(const body::Expr &e, Frame &frame) {
   const body::Function &f = *frame.function;
+  for (int i = 0; i < f.parameters; ++i)
+    if (f.locals[i].is_axis)
+      frame.axes[i] = bound_axes(e.args[i]);
+  for (const auto &[parameter, axes] : frame.axes)
+    keep_elements(axes);
+  frame.asks = asks_what_is_kept(f);
   for (int i = 0; i < f.parameters; ++i) {
     const body::Local &parameter = f.locals[i];
-    if (parameter.is_axis) {
-      frame.axes[i] = axis_of(e.args[i]);
+    if (parameter.is_axis)
       continue;
-    }
     ExprId argument = value(e.args[i], parameter.type);
     const bool has_name = is_read_elsewhere(f, i) ? is_input(argument) : is_plain(argument);
     if (has_name && !is_assigned(f, i)) {
@@ -172,7 +189,13 @@ void Lowering::give(const body::Stmt &s) {
   VarId result = frame.result, returned = frame.returned;
   int loops = frame.loops;
   KGEN_CHECK(result != kNone);
-  emit_assign(result, value(s.value), s.place);
+  const bool asks = frame.asks;
+  const ExprId given = value(s.value);
+  std::vector<Kept> around = kept_;
+  if (asks)
+    kept_.clear();
+  emit_assign(result, given, s.place);
+  kept_ = std::move(around);
   if (returned != kNone)
     emit_assign(returned, integer(Type::boolean, 1, s.place), s.place);
   if (loops > 0) {

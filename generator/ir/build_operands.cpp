@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/evaluate.h"
 #include "support/check.h"
 
 namespace kgen::build {
@@ -190,6 +191,8 @@ void build_operands(Build &build) {
     var.name = operand.name;
     var.type = type_of(operand.type, build.variant);
     var.outside = operand.outside.value_or(0);
+    if (is_floating(var.type))
+      var.outside = round_to(var.outside, var.type); // as an element is
     var.strided = operand.strided;
     var.optional = operand.optional;
     var.partial = operand.partial;

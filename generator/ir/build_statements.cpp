@@ -33,7 +33,16 @@ std::vector<ExprId> roots(const Stmt &statement) {
     out.push_back(coord.value);
   if (statement.value != kNone)
     out.push_back(statement.value);
+  for (const Shown &shown : statement.shown)
+    if (shown.value != kNone)
+      out.push_back(shown.value);
   return out;
+}
+
+void Lowering::emit(Stmt s) {
+  if (!kept_.empty())
+    keep_statement(s);
+  out_->push_back(std::move(s));
 }
 
 Lowering::Lowering(Build &build) : build_(build), kernel_(build.kernel) {}
@@ -101,17 +110,8 @@ void Lowering::statement(const body::Stmt &s) {
     return declare(s);
   case Kind::assign:
     return assign(s);
-  case Kind::evaluate: {
-    if (s.value.kind != body::Expr::Kind::builtin || s.value.name != "assert") {
-      value(s.value); // what it asserts inside stays
-      return;
-    }
-    Stmt out;
-    out.kind = Stmt::Kind::check;
-    out.value = condition(s.value.args[0]);
-    out.place = here(s.place);
-    return emit(std::move(out));
-  }
+  case Kind::evaluate:
+    return evaluate(s);
   case Kind::branch:
     return branch(condition(s.value), flatten(s.body), flatten(s.otherwise), s.place);
   case Kind::loop:
@@ -125,6 +125,30 @@ void Lowering::statement(const body::Stmt &s) {
   case Kind::block:
     return list(flatten(s.body));
   }
+}
+
+void Lowering::evaluate(const body::Stmt &s) {
+  const std::string name = s.value.kind == body::Expr::Kind::builtin ? s.value.name : "";
+  if (name == "require")
+    return require(s);
+  Stmt out;
+  out.place = here(s.place);
+  if (name == "assert") {
+    out.kind = Stmt::Kind::check;
+    out.value = condition(s.value.args[0]);
+    return emit(std::move(out));
+  }
+  if (name != "print") {
+    value(s.value); // what it asserts inside stays
+    return;
+  }
+  out.kind = Stmt::Kind::print;
+  for (const body::Expr &arg : s.value.args)
+    if (arg.kind == body::Expr::Kind::text)
+      out.shown.push_back({arg.name});
+    else
+      out.shown.push_back({"", value(arg)});
+  emit(std::move(out));
 }
 
 void Lowering::emit_assign(VarId target, ExprId value, const Place &place) {
@@ -212,16 +236,16 @@ void Lowering::assign_scatter(const body::Stmt &s, Stmt out) {
         "only an output is written at other coordinates; a local or scratch is read there";
     return;
   }
-  const Var &var = kernel_.vars[out.target];
   out.coords = coordinates(target, out.target);
   touch(out.target, out.coords);
   out.scatter_add = out.update;
   out.update = false;
-  out.value = value(s.value, type_row(var.type).arithmetic);
+  out.value = value(s.value, type_row(kernel_.vars[out.target].type).arithmetic);
   if (out.scatter_add && s.op != "+") {
     build_.diags.add(DiagId::scatter_operator, here(s.place), {s.op}).help = "only = and +=";
     return;
   }
+  const Var &var = kernel_.vars[out.target]; // which functions in the value may have moved
   if (out.scatter_add && is_floating(var.type) && !var.atomic)
     build_.diags.add(DiagId::scatter_float, here(s.place), {var.name}).help =
         "the order of the sums would change the result: say outputs." + var.name +
@@ -264,7 +288,7 @@ void Lowering::loop(const body::Stmt &s) {
   if (!out.body.empty() && condition != kNone) {
     Stmt stop;
     stop.kind = Stmt::Kind::branch;
-    stop.value = make(Op::logical_not, Type::boolean, {condition}, s.place);
+    stop.value = make(Op::logical_not, Type::boolean, {keep(condition, integer(Type::boolean, 0, s.place))}, s.place);
     stop.place = out.place;
     stop.body.emplace_back().kind = Stmt::Kind::leave;
     stop.body.back().place = out.place;

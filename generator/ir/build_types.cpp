@@ -241,6 +241,8 @@ std::optional<Type> Lowering::natural(ExprId id) const {
     return natural(e.args[0]);
   case Op::choose:
     return joined(1, true);
+  case Op::kept:
+    return natural(e.args[0]);
   case Op::shl:
   case Op::shr:
     return natural(e.args[0]);

@@ -33,6 +33,15 @@ std::vector<Window> windows_along(const Build &build, AxisId axis, bool touched_
 // A block and its description, for messages.
 std::string describe(const Dim &dim) { return dim.whole ? "all " + to_string(dim.extent) : to_string(dim.block); }
 
+// A block given by an expression has one element at least. That makes no difference beside a whole array of that size:
+// where it has none, no lane is there.
+bool same_block(const Dim &a, const Dim &b) {
+  const auto raised = [](const Dim &dim) {
+    return dim.whole ? Size::make(Size::Op::max, {dim.extent, Size::integer(1)}) : dim.block;
+  };
+  return a.block == b.block || (a.whole != b.whole && raised(a) == raised(b));
+}
+
 // Both arrays are seen whole: it is no matter of blocks.
 void report_sizes(Build &build, const std::string &axis, const Var &a, const Dim &a_dim, const Var &b,
                   const Dim &b_dim) {
@@ -57,7 +66,7 @@ void settle_axis(Build &build, AxisId id) {
     if (other.dim->start == first.dim->start && other.dim->block == first.dim->block)
       continue;
     axis.uniform = false;
-    if (other.dim->block == first.dim->block || !touched)
+    if (same_block(*other.dim, *first.dim) || !touched)
       continue;
     const Var &a = build.kernel.vars[first.var], &b = build.kernel.vars[other.var];
     if (first.dim->whole && other.dim->whole) {

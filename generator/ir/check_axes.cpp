@@ -126,9 +126,15 @@ private:
   std::string list(AxisSet axes) const { return build_.axis_names(axes, ", "); }
 
   std::string offer(AxisSet missing) const {
-    std::string axes = list(missing);
-    return "reduce it: sum(..., " + axes + "), max(..., " + axes + "), mean(..., " + axes + "); or add " + axes +
-           " to the brackets";
+    std::string axes = list(missing), help = "reduce it: sum(..., " + axes + "), max(..., " + axes + "), mean(..., " +
+                                             axes + "); or add " + axes + " to the brackets";
+    for (AxisId axis : missing.list())
+      if (const GridId grid = kernel_.axes[axis].grid; grid != kNone && kernel_.grid[grid].block.is_integer(1))
+        help += "; or give the arrays with " + kernel_.axes[axis].name +
+                " a window of one element, without the axis: " + "grid." + kernel_.grid[grid].name + " = { size = \"" +
+                kernel_.axes[axis].name + "\" }, and block = [..., \"squeeze\"], index = [..., \"" +
+                kernel_.grid[grid].name + "\"]";
+    return help;
   }
 
   void expression(ExprId id, AxisSet context) {

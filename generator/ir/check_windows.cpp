@@ -34,11 +34,8 @@ public:
       if (s.kind == Stmt::Kind::assign)
         assigned_[s.target].push_back(s.value);
     });
-    do {
-      changed_ = false;
-      find_origins();
-      spread(kernel_.statements, {});
-    } while (changed_);
+    origins_.resize(kernel_.exprs.size());
+    seen_.assign(kernel_.exprs.size(), 0);
     walk(kernel_.statements, {}, {});
   }
 
@@ -63,45 +60,73 @@ private:
     return out;
   }
 
-  // One pass: arguments stand before what they are part of.
-  void find_origins() {
-    origins_.assign(kernel_.exprs.size(), {});
-    for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
-      const Expr &e = kernel_.exprs[id];
-      Origin &origin = origins_[id];
-      for (ExprId arg : e.args)
-        origin.merge(origins_[arg]);
-      for (const Coordinate &coord : e.coords)
-        origin.merge(origins_[coord.value]);
-      if (e.op == Op::read || e.op == Op::element) {
-        Var::Kind kind = kernel_.vars[e.ref].kind;
-        if (kind == Var::Kind::local)
-          origin.merge(locals_[e.ref]);
-        else if (kind != Var::Kind::input)
-          origin.old.insert(e.ref);
-      }
-      if ((e.op == Op::fold || e.op == Op::scan) && !dimensions_of(static_cast<ExprId>(id)).empty())
-        origin.blocked.insert(static_cast<ExprId>(id));
+  // What the value depends on, as locals are now.
+  const Origin &origin(ExprId id) {
+    Origin &out = origins_[id];
+    if (std::exchange(seen_[id], moment_) == moment_)
+      return out;
+    out = {};
+    const Expr &e = kernel_.expr(id);
+    for (ExprId arg : e.args)
+      out.merge(origin(arg));
+    for (const Coordinate &coord : e.coords)
+      out.merge(origin(coord.value));
+    if (e.op == Op::read || e.op == Op::element) {
+      const Var::Kind kind = kernel_.vars[e.ref].kind;
+      if (kind == Var::Kind::local)
+        out.merge(locals_[e.ref]);
+      else if (kind != Var::Kind::input)
+        out.old.insert(e.ref);
     }
+    if ((e.op == Op::fold || e.op == Op::scan) && !dimensions_of(id).empty())
+      out.blocked.insert(id);
+    return out;
   }
 
-  Origin origin_of(const Stmt &s) const {
+  Origin origin_of(const Stmt &s) {
+    ++moment_;
     Origin out;
     for (ExprId root : roots(s))
-      out.merge(origins_[root]);
+      out.merge(origin(root));
     return out;
+  }
+
+  // A local holds what it is given last; in a loop, that of any round.
+  void assign(const Stmt &s, const Origin &own) {
+    Origin &local = locals_[s.target];
+    if (in_loop_ == 0 && s.indices.empty())
+      local = own;
+    else
+      changed_ = local.merge(own) || changed_;
+  }
+
+  // What locals may hold in the rounds of a loop.
+  void go_round(const Stmt &loop, const Origin &own) {
+    do {
+      changed_ = false;
+      spread(loop.body, own);
+      spread(loop.step, own);
+    } while (changed_);
   }
 
   void spread(const std::vector<Stmt> &statements, const Origin &context) {
     for (const Stmt &s : statements) {
-      Origin own = origin_of(s);
-      own.merge(context);
-      if (s.kind == Stmt::Kind::assign && kernel_.vars[s.target].kind == Var::Kind::local)
-        changed_ = locals_[s.target].merge(own) || changed_;
+      const Origin own = within(context, s);
+      if (is_of_local(s))
+        assign(s, own);
       spread(s.body, own);
       spread(s.otherwise, own);
       spread(s.step, own);
     }
+  }
+
+  Origin within(Origin context, const Stmt &s) {
+    context.merge(origin_of(s));
+    return context;
+  }
+
+  bool is_of_local(const Stmt &s) const {
+    return s.kind == Stmt::Kind::assign && kernel_.vars[s.target].kind == Var::Kind::local;
   }
 
   // Dimensions whose first or last step the condition asks for.
@@ -180,24 +205,39 @@ private:
 
   void walk(const std::vector<Stmt> &statements, const std::set<GridId> &guarded, const Origin &context) {
     for (const Stmt &s : statements) {
-      Origin own = origin_of(s);
-      own.merge(context);
-      bool asks = s.value != kNone && (s.kind == Stmt::Kind::branch || s.kind == Stmt::Kind::loop);
-      if (s.kind == Stmt::Kind::assign && kernel_.vars[s.target].kind != Var::Kind::local)
+      if (s.kind == Stmt::Kind::loop && ++in_loop_ == 1)
+        go_round(s, within(context, s));
+      const Origin own = within(context, s);
+      if (is_of_local(s))
+        assign(s, own);
+      else if (s.kind == Stmt::Kind::assign)
         target(s, guarded, own);
-      auto inner = [&](bool value) {
-        std::set<GridId> out = asks ? guards(s.value, value) : std::set<GridId>{};
-        out.insert(guarded.begin(), guarded.end());
-        return out;
-      };
-      std::set<VarId> before = written_;
-      walk(s.body, inner(true), own);
-      std::set<VarId> after = std::exchange(written_, before);
-      walk(s.otherwise, inner(false), own);
-      if (s.kind == Stmt::Kind::branch)
-        keep_common(after);
-      walk(s.step, inner(true), own);
+      walk_inner(s, guarded, own);
+      in_loop_ -= s.kind == Stmt::Kind::loop;
     }
+  }
+
+  void walk_inner(const Stmt &s, const std::set<GridId> &guarded, const Origin &own) {
+    const bool asks = s.value != kNone && (s.kind == Stmt::Kind::branch || s.kind == Stmt::Kind::loop);
+    const auto inner = [&](bool value) {
+      std::set<GridId> out = asks ? guards(s.value, value) : std::set<GridId>{};
+      out.insert(guarded.begin(), guarded.end());
+      return out;
+    };
+    const auto locals = s.kind == Stmt::Kind::branch ? locals_ : decltype(locals_){};
+    const std::set<VarId> written = written_;
+    walk(s.body, inner(true), own);
+    if (s.kind == Stmt::Kind::branch) {
+      const auto then = std::exchange(locals_, locals);
+      const std::set<VarId> written_then = std::exchange(written_, written);
+      walk(s.otherwise, inner(false), own);
+      for (const auto &[var, origin] : then)
+        locals_[var].merge(origin);
+      keep_common(written_then);
+    } else {
+      written_ = written;
+    }
+    walk(s.step, inner(true), own);
   }
 
   void keep_common(const std::set<VarId> &other) {
@@ -222,7 +262,7 @@ private:
     const Var &var = kernel_.vars[s.target];
     bool update = s.scatter_add || origin.old.count(s.target) != 0;
     if (!s.coords.empty())
-      scatter(s, var, origin);
+      scatter(s, var);
     const size_t before = build_.diags.error_count();
     for (ExprId id : origin.blocked) {
       if (kernel_.expr(id).op == Op::scan)
@@ -248,10 +288,39 @@ private:
         continue;
       const std::string &name = kernel_.grid[dim].name;
       build_.diags.add(DiagId::write_stays, s.place, {var.name, name}).help =
-          "write it under if (last(" + name + ")) or if (first(" + name +
-          ")), add to it, or say overwrite = true: then the last step wins";
+          stores_by_step(s, dim) ? "let each step see the element that it writes: " + squeezed(s, var, dim) +
+                                       ", and write `" + var.name + " = ...;`"
+                                 : "write it under if (last(" + name + ")) or if (first(" + name +
+                                       ")), add to it, or say overwrite = true: then the last step wins";
       return;
     }
+  }
+
+  // at(o, N = i) = v, with the step as the place.
+  bool stores_by_step(const Stmt &s, GridId dim) const {
+    return std::any_of(s.coords.begin(), s.coords.end(), [&](const Coordinate &c) { return is_step(c.value, dim); });
+  }
+
+  bool is_step(ExprId id, GridId dim) const {
+    while (kernel_.expr(id).op == Op::cast)
+      id = kernel_.expr(id).args[0];
+    const Expr &e = kernel_.expr(id);
+    const auto set = e.op == Op::read ? assigned_.find(e.ref) : assigned_.end();
+    if (set != assigned_.end())
+      return set->second.size() == 1 && set->second[0] < id && is_step(set->second[0], dim);
+    return e.op == Op::grid_index && e.ref == dim;
+  }
+
+  // The window that moves with the step: `block = ["squeeze", "whole"], index = ["i", 0]`.
+  std::string squeezed(const Stmt &s, const Var &var, GridId dim) const {
+    std::string block, index;
+    for (const Dim &d : var.dims) {
+      const Coordinate *place = find_coordinate(s.coords, d.axis);
+      const bool by_step = place != nullptr && is_step(place->value, dim);
+      block += std::string(block.empty() ? "" : ", ") + (by_step ? "\"squeeze\"" : "\"whole\"");
+      index += (index.empty() ? "" : ", ") + (by_step ? "\"" + kernel_.grid[dim].name + "\"" : "0");
+    }
+    return "outputs." + var.name + " = { ..., block = [" + block + "], index = [" + index + "] }";
   }
 
   void half_update(const Stmt &s, const Var &var, const std::set<GridId> &guarded) {
@@ -320,14 +389,22 @@ private:
     }
   }
 
-  void scatter(const Stmt &s, const Var &var, const Origin &) {
+  // By itself, not through a local, which holds what was there before.
+  bool reads(ExprId id, VarId var) const {
+    const Expr &e = kernel_.expr(id);
+    const auto in = [&](ExprId part) { return reads(part, var); };
+    return (e.op == Op::read && e.ref == var) || std::any_of(e.args.begin(), e.args.end(), in) ||
+           std::any_of(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return in(c.value); });
+  }
+
+  void scatter(const Stmt &s, const Var &var) {
     for (const Coordinate &coord : s.coords)
       for (const Dim &dim : var.dims)
         if (dim.axis == coord.axis && !dim.whole)
           build_.diags.add(DiagId::scatter_blocked, s.place, {var.name, kernel_.axes[dim.axis].name}).help =
               "leave " + kernel_.axes[dim.axis].name + " out of the grid, or give " + var.name +
               " a \"whole\" window along it";
-    if (origins_[s.value].old.count(s.target))
+    if (reads(s.value, s.target))
       build_.diags.add(DiagId::scatter_reads, s.place, {var.name}).help =
           "at(" + var.name + ", ...) += v adds for all elements";
   }
@@ -336,8 +413,11 @@ private:
   const Kernel &kernel_;
   std::vector<std::set<GridId>> blocked_by_;      // per axis
   std::map<VarId, std::vector<ExprId>> assigned_; // values
-  std::vector<Origin> origins_;                   // per expression
-  std::map<VarId, Origin> locals_;
+  std::vector<Origin> origins_;                   // per expression, as it was last asked for
+  std::vector<uint64_t> seen_;                    // when that was
+  uint64_t moment_ = 0;
+  std::map<VarId, Origin> locals_; // as they are now
+  int in_loop_ = 0;
   std::set<VarId> written_; // surely, in this step
   std::set<ExprId> reported_;
   std::set<std::pair<VarId, GridId>> blocked_targets_; // of reductions that were refused

@@ -353,6 +353,8 @@ Value evaluate(Op op, Type result, Type argument, const Value *args) {
 }
 
 Value convert(Value value, Type from, Type to) {
+  if (from == to)
+    return value;
   if (is_floating(from)) {
     if (is_floating(to))
       return number_value(round_to(value.number, to));
@@ -422,6 +424,28 @@ template <class T> T read_as(const unsigned char *bytes) {
   return value;
 }
 template <class T> void write_as(unsigned char *bytes, T value) { std::memcpy(bytes, &value, sizeof value); }
+// A NaN of fewer bits stands at the top of a double's fraction. One that is only moved keeps its bits so.
+struct NanForm {
+  int bits, fraction;
+};
+constexpr NanForm kNanOfF32 = {32, 23}, kNanOfF16 = {16, 10}, kNanOfBf16 = {16, 7};
+constexpr int kFractionOfF64 = 52;
+
+Value widened(uint64_t bits, NanForm form, double value) {
+  if (!std::isnan(value))
+    return number_value(value);
+  const uint64_t fraction = bits & ((uint64_t{1} << form.fraction) - 1), sign = bits >> (form.bits - 1);
+  return number_value(std::bit_cast<double>(sign << 63 | uint64_t{0x7ff} << kFractionOfF64 |
+                                            fraction << (kFractionOfF64 - form.fraction)));
+}
+
+uint64_t nan_bits(double value, NanForm form) {
+  const uint64_t bits = std::bit_cast<uint64_t>(value), top = uint64_t{1} << form.fraction;
+  const uint64_t fraction = bits >> (kFractionOfF64 - form.fraction) & (top - 1);
+  const uint64_t exponent = (uint64_t{1} << (form.bits - 1)) - top;
+  return bits >> 63 << (form.bits - 1) | exponent | (fraction != 0 ? fraction : top / 2);
+}
+
 } // namespace
 
 Value load_value(const unsigned char *bytes, Type type) {
@@ -429,11 +453,11 @@ Value load_value(const unsigned char *bytes, Type type) {
   case Type::f64:
     return number_value(read_as<double>(bytes));
   case Type::f32:
-    return number_value(read_as<float>(bytes));
+    return widened(read_as<uint32_t>(bytes), kNanOfF32, read_as<float>(bytes));
   case Type::f16:
-    return number_value(f16_value(read_as<uint16_t>(bytes)));
+    return widened(read_as<uint16_t>(bytes), kNanOfF16, f16_value(read_as<uint16_t>(bytes)));
   case Type::bf16:
-    return number_value(bf16_value(read_as<uint16_t>(bytes)));
+    return widened(read_as<uint16_t>(bytes), kNanOfBf16, bf16_value(read_as<uint16_t>(bytes)));
   case Type::i64:
   case Type::u64:
     return integer_value(read_as<int64_t>(bytes));
@@ -460,11 +484,14 @@ void store_value(unsigned char *bytes, Type type, Value value) {
   case Type::f64:
     return write_as(bytes, value.number);
   case Type::f32:
+    if (std::isnan(value.number))
+      return write_as(bytes, static_cast<uint32_t>(nan_bits(value.number, kNanOfF32)));
     return write_as(bytes, static_cast<float>(value.number));
   case Type::f16:
-    return write_as(bytes, f16_bits(value.number));
   case Type::bf16:
-    return write_as(bytes, bf16_bits(value.number));
+    if (std::isnan(value.number))
+      return write_as(bytes, static_cast<uint16_t>(nan_bits(value.number, type == Type::f16 ? kNanOfF16 : kNanOfBf16)));
+    return write_as(bytes, type == Type::f16 ? f16_bits(value.number) : bf16_bits(value.number));
   default:
     std::memcpy(bytes, &value.integer, bytes_of(type)); // little-endian: the low bytes come first
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ir/interpret_run.h"
+#include "ir/picked_windows.h"
 #include "support/check.h"
 
 namespace kgen::interpreter {
@@ -22,8 +23,12 @@ Run::Run(const Kernel &kernel, const RunInput &input, const RunOptions &options,
   for (const GridDim &dim : kernel.grid)
     grid_size_.push_back(sizes_.compile(dim.size));
   for (size_t v = 0; v < kernel.vars.size(); ++v) {
-    for (const Dim &dim : kernel.vars[v].dims)
-      compiled_dims_[v].push_back({sizes_.compile(dim.start), sizes_.compile(dim.block), sizes_.compile(dim.extent)});
+    for (const Dim &dim : kernel.vars[v].dims) {
+      compiled_dims_[v].push_back(
+          {sizes_.compile(dim.start), sizes_.compile(dim.block), sizes_.compile(dim.extent), {}});
+      for (const Size &length : dim.whole ? std::vector<Size>{} : lengths_needed(kernel, dim.start))
+        compiled_dims_[v].back().needed.push_back(sizes_.compile(length));
+    }
     dims_[v].resize(kernel.vars[v].dims.size());
   }
   scan_info();
@@ -35,7 +40,7 @@ void Run::scan_info() {
     for (size_t i = 0; i < kernel_.exprs.size(); ++i) {
       const Expr &e = kernel_.exprs[i];
       bool memory = e.op == Op::element || e.op == Op::read;
-      bool dynamic = memory && kernel_.vars[e.ref].kind != Var::Kind::input;
+      bool dynamic = memory && (kernel_.vars[e.ref].kind != Var::Kind::input || kernel_.vars[e.ref].alias != kNone);
       for (ExprId arg : e.args)
         dynamic = dynamic || info_[arg].dynamic;
       for (const Coordinate &coordinate : e.coords)
@@ -47,7 +52,18 @@ void Run::scan_info() {
 }
 
 void Run::execute() {
+  try {
+    run_steps();
+  } catch (const Failure &) {
+    tell_of_more();
+    throw;
+  }
+  tell_of_more();
+}
+
+void Run::run_steps() {
   note_plain(kernel_.statements);
+  check_requirements();
   enumerate_steps();
   step_ = step_count_;
   for (size_t v = 0; v < kernel_.vars.size(); ++v)
@@ -58,8 +74,10 @@ void Run::execute() {
     for (size_t step : instance) {
       begin_step(step);
       run_statements(kernel_.statements);
-      if (options_.trace)
+      if (options_.trace_steps)
         trace_step();
+      if (options_.trace_values)
+        trace_values();
     }
   }
   step_ = step_count_;
@@ -148,6 +166,8 @@ void Run::run_statement(const Stmt &s) {
     return;
   case Kind::check:
     return check(s);
+  case Kind::print:
+    return print(s);
   }
 }
 
@@ -253,29 +273,23 @@ void Run::loop(const Stmt &s) {
   mask_ = outer;
 }
 
-void Run::check(const Stmt &s) {
-  MaskPtr outer = mask_;
-  widen_box(s.axes);
-  for (AxisId axis : kernel_.expr(s.value).axes.list())
-    box_[axis] = range_of({s.value}, axis);
-  Tensor value = converted(eval_whole(s.value), kernel_.expr(s.value).type, Type::boolean);
-  MaskPtr held = and_mask(mask_, value, true, false);
-  mask_ = outer;
-  for (uint8_t lane : held->lanes)
-    result_.failed_asserts += (lane & kActive) != 0 && (lane & kMaybe) == 0;
-}
-
 } // namespace kgen::interpreter
 
 namespace kgen {
 
 RunResult interpret(const Kernel &kernel, const RunInput &input, const RunOptions &options) {
   RunResult result;
+  std::optional<interpreter::Run> run;
   try {
-    interpreter::Run(kernel, input, options, result).execute();
+    run.emplace(kernel, input, options, result);
+    run->execute();
   } catch (const interpreter::Failure &failure) {
     result.error = failure.text;
     result.place = failure.place;
+    result.fault = failure.fault;
+    result.faulty = failure.faulty;
+    result.element = failure.element;
+    result.faulty_step = run ? run->current_step() : std::vector<int64_t>{};
   }
   return result;
 }

@@ -28,6 +28,16 @@ bool replaces(Value v, Value best, bool greatest, Type type) {
 
 constexpr int64_t kNowhere = INT64_MIN; // nothing was found yet; windows may begin at negative indices
 
+// Of a sum whose terms together have this magnitude: may some of them alone be more than the type holds, so that
+// the order of adding decides between an infinity, the other one, NaN, and what they come to?
+bool overflows_in_some_order(double total, double magnitude, Type type) {
+  const double most = largest_finite(type);
+  if (std::isinf(total))
+    return magnitude > most;
+  const double above = (magnitude + total) / 2, below = (magnitude - total) / 2;
+  return (above > most && (below > most || total <= most)) || (below > most && total >= -most);
+}
+
 // What a fold has so far, for each kept lane.
 struct Cells {
   Monoid monoid;
@@ -180,6 +190,9 @@ struct Cells {
     if (sums()) {
       double limit = std::ldexp(1.0, type_row(accumulator).significand_bits - 4);
       inexact = inexact || coarse[cell] != 0 || !(magnitude[cell] < limit);
+      const double total = wide ? static_cast<double>(wide_sum[cell]) : narrow_sum[cell];
+      if (monoid != Monoid::product && floating() && overflows_in_some_order(total, magnitude[cell], accumulator))
+        f |= kUndecided;
       if (monoid == Monoid::mean) {
         m = count[cell] == 0 ? 0 : magnitude[cell] / count[cell] + std::fabs(value.number);
         inexact = inexact || !is_exact(value.number, to);
@@ -472,6 +485,9 @@ Tensor Run::scan(ExprId id) {
             bool small = e.scan == ScanKind::linear || e.scan == ScanKind::product || carry.magnitude < limit;
             bool exact = (carry.flags & kInexact) == 0 && !carry.coarse && small;
             buffer->magnitudes[to] = carry.magnitude;
+            if (e.scan == ScanKind::sum && is_floating(e.accumulator) &&
+                overflows_in_some_order(static_cast<double>(carry.number), carry.magnitude, e.accumulator))
+              carry.flags |= kUndecided;
             buffer->flags[to] = (carry.flags & kUndecided) | (exact || !is_floating(e.accumulator) ? 0 : kInexact);
           } else if (is_floating(e.accumulator)) {
             buffer->values[to].number = round_to(buffer->values[to].number, e.accumulator);

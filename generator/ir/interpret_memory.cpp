@@ -51,7 +51,7 @@ void Run::load_operand(VarId id) {
   storage.present = given != input_.arrays.end();
   if (!storage.present && !output && !var.optional)
     fail("input `" + var.name + "` is not given", var.place);
-  if (!storage.present && var.optional)
+  if (!storage.present && var.optional && (!output || input_.unwanted.count(var.name) != 0))
     return;
   if (storage.present && given->second.type != var.type)
     fail("`" + var.name + "` is given as " + std::string(type_row(given->second.type).name) + ", not " +
@@ -271,7 +271,7 @@ Tensor Run::read_view(const Expr &e, const Address &address) {
     out.flags = storage.flags.data();
   }
   out = out.shifted(offset);
-  if (storage.all_written)
+  if (!may_be_unwritten(e.ref))
     return out;
   MaskPtr mask = project(mask_, out.axes);
   Loop loop(out.axes, box_);
@@ -281,26 +281,59 @@ Tensor Run::read_view(const Expr &e, const Address &address) {
   const uint8_t *lanes = mask ? mask->lanes.data() + mask_offset(*mask) : nullptr;
   loop.run([&](const int64_t *at, int64_t n, const int64_t *stride) {
     for (int64_t i = 0; i < n; ++i)
-      if (writer[at[t] + i * stride[t]] != expected && (!lanes || (lanes[at[m] + i * stride[m]] & kActive) != 0))
+      if ((storage.all_written || writer[at[t] + i * stride[t]] != expected) &&
+          (!lanes || (lanes[at[m] + i * stride[m]] & kActive) != 0))
         check_written(e.ref, offset + at[t] + i * stride[t], e.place);
   });
   return out;
 }
 
+// Must each element that is read be looked at?
+bool Run::may_be_unwritten(VarId id) const {
+  const Var &var = kernel_.vars[id];
+  return !storage_[id].all_written || (var.kind == Var::Kind::input && var.alias != kNone);
+}
+
 // Called for elements that the current window has not written.
 void Run::check_written(VarId id, int64_t offset, const Place &place) {
   const Var &var = kernel_.vars[id];
+  if (var.kind == Var::Kind::input && var.alias != kNone)
+    return check_kept(id, offset, place);
   const Storage &storage = storage_[id];
   if (storage.all_written || storage.writer[offset] == expected_writer(id))
     return;
   if (var.kind == Var::Kind::output && var.alias != kNone && storage.writer[offset] == 0)
     return; // holds the input's value
   if (var.kind == Var::Kind::local)
-    fail("`" + var.name + "` is read where it was not assigned", place);
+    fail("`" + var.name + "` is read where it was not assigned", place, Fault::undefined, id);
   bool elsewhere = var.kind == Var::Kind::output && storage.writer[offset] != 0;
-  fail(element_text(id, offset) +
-           (elsewhere ? " is read in another window than the one that wrote it" : " is read before it is written"),
-       place);
+  fail_at(id, offset,
+          elsewhere ? " is read in another window than the one that wrote it" : " is read before it is written", place,
+          Fault::undefined);
+}
+
+// An input whose memory an output takes over.
+void Run::check_kept(VarId id, int64_t offset, const Place &place) {
+  constexpr uint32_t kSeveral = UINT32_MAX;
+  Storage &taken = storage_[kernel_.vars[id].alias];
+  if (!taken.present)
+    return;
+  if (taken.writer[offset] != 0)
+    fail_at(id, offset, " is read after it was written as `" + kernel_.vars[kernel_.vars[id].alias].name + "`", place,
+            Fault::stale);
+  taken.reader.resize(taken.values.size());
+  const uint32_t own = instance_of_[step_] + 1;
+  uint32_t &reader = taken.reader[offset];
+  reader = reader == 0 || reader == own ? own : kSeveral;
+}
+
+// An output is written where it is an input that a parallel step has read, which may come later as well.
+void Run::check_read(VarId id, int64_t offset, const Place &place) const {
+  const Storage &storage = storage_[id];
+  if (!storage.reader.empty() && storage.reader[offset] != 0 && storage.reader[offset] != instance_of_[step_] + 1)
+    fail_at(kernel_.vars[id].alias, offset,
+            " is read by one parallel step and written by another as `" + kernel_.vars[id].name + "`", place,
+            Fault::stale);
 }
 
 std::string Run::element_text(VarId id, int64_t offset) const {
@@ -336,7 +369,8 @@ Tensor Run::gather(VarId id, AxisSet axes, const Address &address, const std::ve
   int64_t lanes;
   Tensor out = new_tensor(axes, buffer, lanes);
   work(lanes);
-  MaskPtr mask = storage.all_written ? nullptr : project(mask_, axes);
+  const bool checks = may_be_unwritten(id);
+  MaskPtr mask = checks ? project(mask_, axes) : nullptr;
   Value outside = is_floating(var.type) ? number_value(round_to(var.outside, var.type))
                                         : integer_value(wrap(static_cast<int64_t>(var.outside), var.type));
   std::vector<int64_t> offsets;
@@ -348,7 +382,7 @@ Tensor Run::gather(VarId id, AxisSet axes, const Address &address, const std::ve
     address_row(address, inner, n, offsets.data(), valid.data());
     for (int64_t i = 0; i < n; ++i, ++at) {
       bool in = valid[i] != 0;
-      if (in && !storage.all_written) {
+      if (in && checks) {
         int64_t lane = 0;
         if (mask) {
           lane = mask_offset(*mask);
@@ -505,13 +539,15 @@ void Run::check_coverage(VarId id) {
   auto missing = std::find(storage.writer.begin(), storage.writer.end(), 0u);
   if (missing != storage.writer.end()) {
     step_ = step_count_;
-    fail(element_text(id, missing - storage.writer.begin()) + " is never written", var.place);
+    fail_at(id, missing - storage.writer.begin(), " is never written", var.place, Fault::unwritten);
   }
 }
 
 void Run::store_output(VarId id) {
   const Var &var = kernel_.vars[id];
   Storage &storage = storage_[id];
+  if (var.optional && !storage.present)
+    return;
   Array array;
   array.type = var.type;
   array.shape = operand_shape(kernel_, var, sizes_);

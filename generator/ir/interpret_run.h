@@ -18,16 +18,19 @@ struct Storage {
   std::vector<double> magnitudes;
   std::vector<uint8_t> flags;
   std::vector<uint32_t> writer;
-  std::vector<uint32_t> stamp;  // of scatters: the statement execution that wrote it last
-  std::vector<int64_t> stride;  // by dimension (operands, scratch) or rank of the axis (locals)
-  int64_t lanes = 1;            // locals: elements of an array lie this far apart
-  std::array<Range, 64> range;  // locals: positions there is memory for
+  std::vector<uint32_t>
+      reader;                  // outputs that are aliases: the parallel step, counted from 1, that read the input there
+  std::vector<uint32_t> stamp; // of scatters: the statement execution that wrote it last
+  std::vector<int64_t> stride; // by dimension (operands, scratch) or rank of the axis (locals)
+  int64_t lanes = 1;           // locals: elements of an array lie this far apart
+  std::array<Range, 64> range; // locals: positions there is memory for
   std::array<Range, 64> exists; // locals: positions that it has, in all of the body
 };
 
 struct DimState {
   int64_t start = 0, block = 0, extent = 0;
-  Range range; // positions whose element exists (windows of inputs by offset: all)
+  bool missing = false; // there is no window in this step
+  Range range;          // positions whose element exists (windows of inputs by offset: all)
 };
 
 // How an element is found: per dimension a coordinate.
@@ -53,8 +56,21 @@ class Run {
 public:
   Run(const Kernel &kernel, const RunInput &input, const RunOptions &options, RunResult &result);
   void execute();
+  std::vector<int64_t> current_step() const; // empty: none runs
 
 private:
+  struct OutputRuns {
+    VarId var;
+    std::vector<uint32_t> run;      // by step
+    std::vector<uint8_t> edge;      // by step: 1 first, 2 last of its window
+    std::vector<uint32_t> instance; // by run
+  };
+  struct CompiledDim {
+    SizeNode start, block, extent;
+    std::vector<SizeNode> needed; // lengths without which there is no window
+  };
+
+  void run_steps();
   // steps
   void enumerate_steps();
   void enumerate_dim(size_t dim);
@@ -69,8 +85,9 @@ private:
   void settle_locals();
   bool spread_ranges(const std::vector<Stmt> &list, std::vector<ExprId> &conditions);
   void note_plain(const std::vector<Stmt> &list);
+  bool is_missing(const CompiledDim &dim) const;
+  void note_no_window(OutputRuns &runs, size_t step);
   void check_window(const Var &var, const Dim &dim, const DimState &state);
-  void trace_step();
   std::string step_text() const;
 
   // memory
@@ -90,7 +107,10 @@ private:
   Tensor read_element(const Expr &e);
   Tensor read_table(const Expr &e);
   Tensor inside(const Expr &e);
+  bool may_be_unwritten(VarId id) const;
   void check_written(VarId id, int64_t offset, const Place &place);
+  void check_kept(VarId id, int64_t offset, const Place &place);
+  void check_read(VarId id, int64_t offset, const Place &place) const;
   bool is_plain(const Address &address) const;
   std::string element_text(VarId id, int64_t offset) const;
   void store_output(VarId id);
@@ -149,8 +169,23 @@ private:
   void loop(const Stmt &s);
   void leave(const MaskPtr &lanes);
   MaskPtr all_lanes();
-  void check(const Stmt &s);
   void widen_box(AxisSet axes);
+
+  // reports
+  template <class Visit> void for_each_lane(AxisSet axes, const MaskPtr &mask, Visit visit);
+  std::string lane_text(const Tensor &tensor, Type type) const;
+  std::string place_text(AxisSet axes, bool with_step) const;
+  bool is_asked_for(AxisSet axes) const;
+  void tell(const std::string &what, const std::string &line);
+  void tell_of_more();
+  void settle_box(const Stmt &s, const std::vector<ExprId> &values);
+  void check(const Stmt &s);
+  void note_failed(const Stmt &s, const MaskPtr &failing);
+  void print(const Stmt &s);
+  void trace_values();
+  void trace_values_of(VarId id);
+  void trace_step();
+  void check_requirements();
 
   // Calls body(pos) for each row along the last axis of `axes`; pos by axis.
   template <class Body> void for_each_row(AxisSet axes, Body body);
@@ -158,7 +193,9 @@ private:
   // Calls body() with the box cut into pieces of at most kChunk lanes over `axes`.
   template <class Body> void for_each_chunk(AxisSet axes, Body body);
   void work(int64_t lanes);
-  [[noreturn]] void fail(const std::string &text, const Place &place) const;
+  [[noreturn]] void fail(const std::string &text, const Place &place, Fault fault = Fault::other,
+                         VarId faulty = kNone) const;
+  [[noreturn]] void fail_at(VarId id, int64_t offset, const std::string &text, const Place &place, Fault fault) const;
   ErrorModel model() const;
 
   const Kernel &kernel_;
@@ -184,18 +221,9 @@ private:
   size_t step_count_ = 0;
   std::vector<std::vector<size_t>> instances_; // steps of each choice of parallel steps
   std::vector<uint32_t> instance_of_;
-  struct OutputRuns {
-    VarId var;
-    std::vector<uint32_t> run;      // by step
-    std::vector<uint8_t> edge;      // by step: 1 first, 2 last of its window
-    std::vector<uint32_t> instance; // by run
-  };
   std::vector<OutputRuns> runs_;
   std::vector<int> runs_of_var_;
 
-  struct CompiledDim {
-    SizeNode start, block, extent;
-  };
   std::vector<std::vector<CompiledDim>> compiled_dims_;
   std::vector<SizeNode> axis_start_, axis_block_, grid_size_;
 
@@ -218,6 +246,7 @@ private:
   LoopFrame *frame_ = nullptr;
   uint32_t stamp_ = 0;
   std::map<VarId, int64_t> written_here_; // for the trace
+  std::map<std::string, int64_t> told_;   // lines of each print and traced name
 };
 
 template <class Body> void Run::for_each_row(AxisSet axes, Body body) {

@@ -10,7 +10,9 @@ namespace {
 
 int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-[[noreturn]] void fail(std::string text, const Place &place = {}) { throw Failure{std::move(text), place}; }
+[[noreturn]] void fail(std::string text, const Place &place = {}, Fault fault = Fault::refused) {
+  throw Failure{std::move(text), place, fault, kNone, ""};
+}
 
 // `value` by reference: it is set by the test that is evaluated beside it.
 int64_t checked(bool overflow, const int64_t &value, const Place &place) {
@@ -174,7 +176,7 @@ int64_t SizeContext::evaluate(const SizeNode &node) const {
       indices.push_back(evaluate(arg));
     if (std::optional<int64_t> found = entry(static_cast<TableId>(node.value), indices))
       return *found;
-    fail("table " + kernel_.tables[node.value].name + " is read outside its extent", node.place);
+    fail("table " + kernel_.tables[node.value].name + " is read outside its extent", node.place, Fault::table_outside);
   }
   default:
     break;

@@ -14,6 +14,9 @@ namespace kgen::interpreter {
 struct Failure {
   std::string text;
   Place place;
+  Fault fault = Fault::other;
+  VarId faulty = kNone;
+  std::string element;
 };
 
 struct SizeNode {

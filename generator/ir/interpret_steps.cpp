@@ -3,6 +3,7 @@
 #include <random>
 
 #include "ir/interpret_run.h"
+#include "ir/picked_windows.h"
 
 namespace kgen::interpreter {
 
@@ -10,7 +11,8 @@ namespace kgen::interpreter {
 int64_t Run::count_steps(size_t dim) {
   const GridDim &grid = kernel_.grid[dim];
   int64_t count;
-  if (grid.axis != kNone && kernel_.axes[grid.axis].ragged != kNone) {
+  const bool ragged = grid.axis != kNone && kernel_.axes[grid.axis].ragged != kNone;
+  if (ragged && !counts_own_row(kernel_, static_cast<GridId>(dim))) {
     int64_t block = sizes_.evaluate(grid.block);
     count = (sizes_.longest_row(grid.axis) + block - 1) / block;
     if (grid.semantics == Semantics::arbitrary)
@@ -19,9 +21,10 @@ int64_t Run::count_steps(size_t dim) {
     count = sizes_.evaluate(grid_size_[dim]);
   }
   if (count < 0)
-    fail("grid dimension " + grid.name + " has a negative number of steps: " + std::to_string(count), grid.place);
+    fail("grid dimension " + grid.name + " has a negative number of steps: " + std::to_string(count), grid.place,
+         Fault::refused);
   if (grid.at_most && count > sizes_.evaluate(*grid.at_most))
-    fail("grid dimension " + grid.name + " has more steps than its at_most", grid.place);
+    fail("grid dimension " + grid.name + " has more steps than its at_most", grid.place, Fault::refused);
   return count;
 }
 
@@ -80,12 +83,18 @@ void Run::note_windows() {
     std::set<std::vector<int64_t>> left;
     std::map<uint32_t, uint32_t> by_instance; // of the current window
     std::vector<int64_t> window, previous;
+    size_t last = 0; // step with a window
     for (size_t s = 0; s < step_count_; ++s) {
       window.clear();
       if (!moving.empty()) {
         std::copy_n(steps_.begin() + s * rank, rank, sizes_.step.begin());
         for (size_t d = 0; d < rank; ++d)
           sizes_.step_counts[d] = count_steps(d);
+        if (std::any_of(moving.begin(), moving.end(),
+                        [&](int d) { return is_missing(compiled_dims_[runs.var][static_cast<size_t>(d)]); })) {
+          note_no_window(runs, s);
+          continue;
+        }
         for (int d : moving)
           window.push_back(sizes_.evaluate(compiled_dims_[runs.var][d].start));
       }
@@ -93,9 +102,10 @@ void Run::note_windows() {
       if (fresh) {
         step_ = s;
         if (s > 0)
-          runs.edge[s - 1] |= 2;
+          runs.edge[last] |= 2;
         if (!left.insert(window).second)
-          fail("`" + var.name + "` comes back to a window that it left in an earlier step", var.place);
+          fail("`" + var.name + "` comes back to a window that it left in an earlier step", var.place,
+               Fault::comes_back, runs.var);
         by_instance.clear();
       }
       auto [it, added] = by_instance.emplace(instance_of_[s], static_cast<uint32_t>(runs.instance.size()));
@@ -104,10 +114,18 @@ void Run::note_windows() {
       runs.run.push_back(it->second);
       runs.edge.push_back(fresh ? 1 : 0);
       previous = window;
+      last = s;
     }
     if (step_count_ > 0)
-      runs.edge.back() |= 2;
+      runs.edge[last] |= 2;
   }
+}
+
+// A step in which the output has no window writes none, and neither begins nor ends a run of steps.
+void Run::note_no_window(OutputRuns &runs, size_t step) {
+  runs.run.push_back(static_cast<uint32_t>(runs.instance.size()));
+  runs.instance.push_back(instance_of_[step]);
+  runs.edge.push_back(0);
 }
 
 void Run::begin_instance() {
@@ -158,33 +176,41 @@ void Run::settle_dims(VarId id) {
     const Dim &dim = var.dims[d];
     DimState &state = dims_[id][d];
     const CompiledDim &compiled = compiled_dims_[id][d];
-    state.start = sizes_.evaluate(compiled.start);
     state.block = sizes_.evaluate(compiled.block);
     state.extent = sizes_.evaluate(compiled.extent);
+    state.missing = is_missing(compiled);
+    state.start = state.missing ? state.extent : sizes_.evaluate(compiled.start);
     if (dim.axis != kNone && kernel_.axes[dim.axis].ragged != kNone) {
       int64_t row = dims_[id][d - 1].start;
       bool one_row = var.dims[d - 1].axis == kNone && row >= 0 && row < dims_[id][d - 1].extent;
       state.extent = one_row ? sizes_.row_length(dim.axis, row) : sizes_.longest_row(dim.axis);
       if (dim.whole)
         state.block = state.extent;
-    } else if (!dim.whole && storage_[id].present) {
+    } else if (!dim.whole && storage_[id].present && !state.missing) {
       check_window(var, dim, state);
     }
     state.range = {0, state.block};
-    if (!(dim.offset && var.kind == Var::Kind::input))
+    if (!(dim.offset && var.kind == Var::Kind::input) || state.missing)
       state.range = intersect(state.range, {-state.start, state.extent - state.start});
     if (state.range.count() == 0)
       state.range = {0, 0};
   }
 }
 
+bool Run::is_missing(const CompiledDim &dim) const {
+  return std::any_of(dim.needed.begin(), dim.needed.end(),
+                     [&](const SizeNode &length) { return sizes_.evaluate(length) <= 0; });
+}
+
 void Run::check_window(const Var &var, const Dim &dim, const DimState &state) {
-  if (state.extent == 0 || (state.start < state.extent && state.start + state.block > 0))
+  const auto id = static_cast<VarId>(&var - kernel_.vars.data());
+  const bool inside = state.start < state.extent && state.start + state.block > 0;
+  if (inside || storage_[id].values.empty()) // nothing is asked of windows of an array without elements
     return;
   std::string axis = dim.axis == kNone ? "" : " along " + kernel_.axes[dim.axis].name;
   fail("the window of `" + var.name + "`" + axis + " lies outside: it starts at " + std::to_string(state.start) +
            " of " + std::to_string(state.extent),
-       var.place);
+       var.place, Fault::outside, id);
 }
 
 // Which positions exist. Where all windows of an axis end alike, no expression needs to be asked.
@@ -267,29 +293,25 @@ std::string Run::step_text() const {
   return out.empty() ? "" : "step (" + out + ")";
 }
 
-void Run::trace_step() {
-  std::string line = step_text();
-  if (line.empty())
-    line = "step";
-  for (size_t v = 0; v < kernel_.vars.size(); ++v) {
-    const Var &var = kernel_.vars[v];
-    if (var.kind == Var::Kind::local || var.kind == Var::Kind::scratch || !storage_[v].present)
-      continue;
-    line += " " + var.name + "[";
-    for (size_t d = 0; d < var.dims.size(); ++d) {
-      const DimState &state = dims_[v][d];
-      line += (d == 0 ? "" : ", ") + std::to_string(state.start) + ":" + std::to_string(state.start + state.block);
-    }
-    line += "]";
-  }
-  for (const auto &[var, count] : written_here_)
-    line += "; " + std::to_string(count) + " written to " + kernel_.vars[var].name;
-  result_.trace.push_back(line);
+std::vector<int64_t> Run::current_step() const {
+  const auto first = steps_.begin() + static_cast<int64_t>(step_ * kernel_.grid.size());
+  return step_ < step_count_ ? std::vector<int64_t>(first, first + static_cast<int64_t>(kernel_.grid.size()))
+                             : std::vector<int64_t>{};
 }
 
-void Run::fail(const std::string &text, const Place &place) const {
+void Run::fail(const std::string &text, const Place &place, Fault fault, VarId faulty) const {
   std::string where = step_text();
-  throw Failure{where.empty() ? text : where + ": " + text, place};
+  throw Failure{where.empty() ? text : where + ": " + text, place, fault, faulty, ""};
+}
+
+// About an element: `text` goes on behind its name.
+void Run::fail_at(VarId id, int64_t offset, const std::string &text, const Place &place, Fault fault) const {
+  std::string where = step_text(), element = element_text(id, offset);
+  const std::string said = element + text;
+  std::erase(element, '`');
+  if (element.ends_with("[]")) // a single value
+    element.resize(element.size() - 2);
+  throw Failure{where.empty() ? said : where + ": " + said, place, fault, id, element};
 }
 
 void Run::work(int64_t lanes) {

@@ -39,6 +39,8 @@ void Run::store_range(const Stmt &s, AxisSet lanes, AxisSet named) {
 void Run::assign(const Stmt &s) {
   const Var &var = kernel_.vars[s.target];
   Storage &storage = storage_[s.target];
+  if (var.kind == Var::Kind::output && var.optional && !storage.present)
+    return; // nobody wants it
   AxisSet named, lanes = kernel_.expr(s.value).axes | var.axes;
   for (const Coordinate &coordinate : s.coords) {
     named |= AxisSet::of(coordinate.axis);
@@ -119,8 +121,10 @@ void Run::store_rows(const Stmt &s, AxisSet lanes, const Tensor &value, const Ad
         element = element * var.array[k] + index;
       }
       if (!in) { // scatter outside the array is dropped
-        const bool has_elements =
-            std::none_of(var.dims.begin(), var.dims.end(), [](const Dim &d) { return d.may_miss; });
+        const auto &states = dims_[s.target];
+        bool has_elements = true;
+        for (size_t d = 0; d < var.dims.size(); ++d)
+          has_elements = has_elements && !var.dims[d].may_miss && !states[d].missing;
         if (s.coords.empty() && (state & kActive) != 0 && has_elements)
           fail("`" + var.name + "` is written outside its window", s.place);
         continue;
@@ -142,7 +146,7 @@ void Run::store_rows(const Stmt &s, AxisSet lanes, const Tensor &value, const Ad
       written += (state & kActive) != 0;
     }
   });
-  if (options_.trace && var.kind == Var::Kind::output)
+  if (options_.trace_steps && var.kind == Var::Kind::output)
     written_here_[s.target] += written;
 }
 
@@ -159,18 +163,19 @@ void Run::store_element(const Stmt &s, int64_t offset, Value value, double magni
   if (var.kind == Var::Kind::output && writer != 0 && writer != expected && !s.scatter_add) {
     const OutputRuns &runs = runs_[runs_of_var_[s.target]];
     bool parallel = runs.instance[writer] != runs.instance[expected];
-    fail(element_text(s.target, offset) +
-             (parallel ? " is written by two parallel steps" : " is written in a window that an earlier step left"),
-         s.place);
+    fail_at(s.target, offset,
+            parallel ? " is written by two parallel steps" : " is written in a window that an earlier step left",
+            s.place, parallel ? Fault::collides : Fault::comes_back);
   }
+  check_read(s.target, offset, s.place);
   if (!s.coords.empty() && !s.scatter_add) {
     if (storage.stamp[offset] == stamp_)
-      fail(element_text(s.target, offset) + " is written by two lanes of one statement", s.place);
+      fail_at(s.target, offset, " is written by two lanes of one statement", s.place, Fault::meets);
     storage.stamp[offset] = stamp_;
   }
   if (s.scatter_add) {
     if (writer == 0 && var.alias == kNone)
-      fail(element_text(s.target, offset) + " is added to before it is written", s.place);
+      fail_at(s.target, offset, " is added to before it is written", s.place, Fault::undefined);
     Type arithmetic = type_row(var.type).arithmetic;
     Value args[2] = {storage.values[offset], value};
     if (!reference_ || !is_floating(var.type)) {

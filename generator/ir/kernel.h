@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -126,6 +127,7 @@ struct Var {
   bool atomic = false;
   VarId alias = kNone;        // output: the input whose memory it is (that input has no C argument); input: that output
   std::vector<int64_t> array; // local: fixed-size array
+  bool named = false;         // local: by the user, so that a trace shows it
   Place place;
 };
 
@@ -177,6 +179,9 @@ enum class Op {
   either,     // ||
   fold,       // monoid over `reduced`; args: element, and the condition of `where` when there are two
   scan,       // scan over `axis`; args: element (linrec: a, b)
+  named_call, // ref: Kernel::named_functions; args: a call that is kept as one, where names are kept
+  kept,       // while building: args: value, condition, otherwise. A choice where the value differs along `reduced`,
+              // else the value
 #define KGEN_OP(id, ...) id,
 #include "ir/ops.def"
 #undef KGEN_OP
@@ -236,6 +241,12 @@ inline bool is_bounded(const Expr &e) {
 }
 inline bool is_within(const Expr &e, int64_t extent) { return e.bounds.low >= 0 && e.bounds.high < extent; }
 
+// What a print shows: a text, or a value.
+struct Shown {
+  std::string text;
+  ExprId value = kNone;
+};
+
 struct Stmt {
   enum class Kind {
     assign,  // target (at coords, an output: scatter) = value; `update`: target = target op value
@@ -245,13 +256,15 @@ struct Stmt {
           // condition and of the conditions of its breaks and continues
     leave, // break
     next,  // continue: goes on with `step`
-    check, // assert: value
+    check, // assert: value. The interpreter alone knows this one and the next
+    print, // `shown`, for each lane
   };
   Kind kind = Kind::assign;
   VarId target = kNone;
   std::vector<ExprId> indices;    // element of a local array
   std::vector<Coordinate> coords; // at(o, N = e) = value
   bool scatter_add = false;       // at(o, ...) += v: value is evaluated for all lanes first, then each lane adds
+  std::vector<Shown> shown;       // print
   bool update = false;            // was written as target op= value (value reads target already)
   ExprId value = kNone;
   std::vector<Stmt> body, otherwise, step;
@@ -263,6 +276,14 @@ struct Stmt {
 struct ScalarArgument {
   std::string name;
   Type type;
+};
+
+// What the caller must keep, for all positions along the axes of the condition: it reads sizes, scalars and tables
+// only.
+struct Requirement {
+  ExprId condition;
+  std::string text;
+  Place place;
 };
 
 struct Kernel {
@@ -278,8 +299,10 @@ struct Kernel {
   std::vector<AxisId> size_arguments;        // C order
   std::map<std::string, int64_t> fixed_axes; // specialised: the launcher checks that the argument is this
   std::vector<Expr> exprs;
+  std::vector<Requirement> requirements;
   std::vector<Stmt> statements;
   std::vector<ScheduleEntry> schedule;
+  std::vector<std::string> named_functions; // of calls that are kept as such
 
   const Expr &expr(ExprId id) const { return exprs[id]; }
   ExprId add(Expr e) {
@@ -302,10 +325,18 @@ bool is_scalar_op(Op op); // a row of ops.def
 // lie outside the array, and that of the rows which a coordinate lies in or picks.
 AxisSet axes_asked(const Kernel &kernel, const Expr &inside);
 
+// What stays a name in a kernel from which a text is made again, as the gradient is: parameters that are numbers, which
+// become scalars; calls of functions that a list of choices names; and calls of these functions of the library.
+struct KeptNames {
+  std::set<std::string> functions;
+};
+
 // Spec + Body -> Kernel. Finds types, axes (the fixpoint), inlines calls, applies the batch. Refuses what the language
-// forbids about axes, reductions, assignments and windows.
-std::optional<Kernel> build_kernel(const Spec &spec, const Variant &variant, const body::Body &body,
-                                   Diagnostics &diags);
+// forbids about axes, reductions, assignments and windows. A kernel with kept names is neither run nor planned. With
+// `steps_are_positions`, the number of a step that has one position of an axis (block = 1) is the index of that
+// position: the same number, but one that differs along the axis.
+std::optional<Kernel> build_kernel(const Spec &spec, const Variant &variant, const body::Body &body, Diagnostics &diags,
+                                   const KeptNames *kept = nullptr, bool steps_are_positions = false);
 
 std::string print(const Kernel &kernel);
 std::string print(const Kernel &kernel, ExprId expr);

@@ -21,17 +21,24 @@ public:
 private:
   using Block = std::vector<const body::Stmt *>;
 
+  // What an axis parameter stands for: axes, and which elements along them take part.
+  struct BoundAxes {
+    std::vector<AxisId> list;
+    ExprId kept = kNone; // none: all
+  };
+
   // The body, or one inlined call of a function.
   struct Frame {
     const body::Function *function = nullptr;
     const std::vector<body::Local> *locals = nullptr;
-    std::vector<VarId> vars;      // of the locals; kNone: none yet
-    std::map<int, ExprId> values; // parameters that stand for their argument
-    std::map<int, AxisId> axes;   // axis parameters
-    VarId result = kNone;         // what early returns assign
-    VarId returned = kNone;       // has it returned: where structure alone cannot say
-    int loops = 0;                // open in this function
-    Place call;                   // of a library function: the call that the user wrote
+    std::vector<VarId> vars;       // of the locals; kNone: none yet
+    std::map<int, ExprId> values;  // parameters that stand for their argument
+    std::map<int, BoundAxes> axes; // axis parameters
+    bool asks = false;             // whether elements take part: it says itself what it gives for the others
+    VarId result = kNone;          // what early returns assign
+    VarId returned = kNone;        // has it returned: where structure alone cannot say
+    int loops = 0;                 // open in this function
+    Place call;                    // of a library function: the call that the user wrote
   };
 
   // What is surely assigned here; `dead` after break, continue, return.
@@ -43,6 +50,9 @@ private:
   // Statements (build_statements.cpp).
   void list(const Block &block);
   void statement(const body::Stmt &s);
+  void evaluate(const body::Stmt &s);
+  void require(const body::Stmt &s); // build_requirements.cpp
+  bool may_require(ExprId id);
   void declare(const body::Stmt &s);
   void assign(const body::Stmt &s);
   void assign_scatter(const body::Stmt &s, Stmt out);
@@ -50,7 +60,7 @@ private:
   void branch(ExprId condition, const Block &then, const Block &otherwise, const Place &place);
   void loop(const body::Stmt &s);
   void leave(Stmt::Kind kind, const Place &place);
-  void emit(Stmt s) { out_->push_back(std::move(s)); }
+  void emit(Stmt s);
   void emit_assign(VarId target, ExprId value, const Place &place);
   std::vector<Stmt> collect(const std::function<void()> &lower);
   static Block flatten(const std::vector<body::Stmt> &statements);
@@ -59,6 +69,16 @@ private:
   // Inlining (build_inline.cpp).
   ExprId call(const body::Expr &e);
   void bind(const body::Expr &e, Frame &frame);
+  // Elements that a `where` leaves out (build_kept.cpp).
+  BoundAxes bound_axes(const body::Expr &e);
+  BoundAxes elements_of(const body::Expr &e);
+  ExprId both(ExprId a, ExprId b, const Place &place);
+  ExprId keep(ExprId value, ExprId otherwise, size_t from = 0);
+  ExprId keep_value(ExprId value, size_t from = 0); // 0 for the others
+  void keep_statement(Stmt &s);
+  AxisId one_axis(const body::Expr &e, const char *because, bool of_all);
+  void keep_elements(const BoundAxes &axes);
+
   bool is_plain(ExprId id) const; // a value that has a name, or a number
   bool is_input(ExprId id) const;
   void give(const body::Stmt &s);
@@ -74,6 +94,9 @@ private:
   ExprId read(const body::Expr &e);
   ExprId read_local(const body::Expr &e);
   ExprId element(const body::Expr &e);
+  ExprId kept_param(const body::Expr &e);
+  bool is_kept_call(const body::Expr &e) const;
+  ExprId kept_call(const body::Expr &e);
   ExprId binary(const body::Expr &e);
   bool narrow(ExprId &value, ExprId &constant);
   ExprId conditional(const body::Expr &e);
@@ -121,10 +144,15 @@ private:
   Flow flow_;
   std::vector<std::vector<std::set<VarId>>> exits_; // per open loop: what is assigned at its breaks
   int coordinate_depth_ = 0;                        // an axis name means its index
-  std::set<ExprId> weak_;                           // constants that adapt to the other operand
-  std::set<ExprId> implicit_;                       // casts that C++ or kgen inserted
-  std::set<VarId> generated_;                       // assigned by construction
-  std::set<VarId> reported_;                        // one message a local
+  struct Kept {
+    ExprId condition;
+    AxisSet along;
+  };
+  std::vector<Kept> kept_;    // what the calls around leave out
+  std::set<ExprId> weak_;     // constants that adapt to the other operand
+  std::set<ExprId> implicit_; // casts that C++ or kgen inserted
+  std::set<VarId> generated_; // assigned by construction
+  std::set<VarId> reported_;  // one message a local
   std::map<std::string, int> names_;
 };
 

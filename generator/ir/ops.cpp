@@ -46,6 +46,8 @@ constexpr std::array kOtherRows = {
     Row{Op::either, "either", -1},
     Row{Op::fold, "fold", -1},
     Row{Op::scan, "scan", -1},
+    Row{Op::named_call, "named_call", -1},
+    Row{Op::kept, "kept", -1},
 };
 
 const Row &row_of(Op op) {

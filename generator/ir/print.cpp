@@ -101,6 +101,8 @@ public:
 
   std::string all() {
     header();
+    for (const Requirement &r : k_.requirements)
+      line("require " + expr(r.condition) + " \"" + r.text + "\"", 0);
     line("body", 0);
     statements(k_.statements, 1);
     return out_;
@@ -209,6 +211,10 @@ private:
       return fold(e);
     case Op::scan:
       return scan(e);
+    case Op::named_call:
+      return call(k_.named_functions[e.ref], e);
+    case Op::kept:
+      return call("kept", e);
     default:
       return call(std::string(op_name(e.op)), e);
     }
@@ -371,6 +377,12 @@ private:
       return line("continue", depth);
     case Stmt::Kind::check:
       return line("assert " + expr(s.value), depth);
+    case Stmt::Kind::print: {
+      std::string out = "print";
+      for (const Shown &shown : s.shown)
+        out += " " + (shown.value == kNone ? "\"" + shown.text + "\"" : expr(shown.value));
+      return line(out, depth);
+    }
     }
   }
 

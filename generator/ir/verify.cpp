@@ -33,6 +33,8 @@ public:
       var(k_.vars[i]);
     for (size_t i = 0; i < k_.exprs.size() && ok(); ++i)
       expr(static_cast<ExprId>(i));
+    for (const Requirement &r : k_.requirements)
+      need(in(r.condition, k_.exprs.size()) && k_.expr(r.condition).type == Type::boolean, "requirement");
     statements(k_.statements, AxisSet(), 0);
     for (AxisId id : k_.size_arguments)
       need(in(id, k_.axes.size()), "size argument out of range");
@@ -180,6 +182,9 @@ private:
     case Op::cast:
     case Op::bitcast:
       return arguments(e, 1, 1);
+    case Op::named_call:
+      need(in(e.ref, k_.named_functions.size()), "function out of range");
+      return;
     case Op::round_like:
       arguments(e, 1, 1);
       need(ok() && type(e, 0) == e.type, "round_like changes the type");
@@ -248,6 +253,8 @@ private:
       need(loops > 0, "break outside a loop");
     if (s.value != kNone)
       need(k_.expr(s.value).type == Type::boolean && s.axes.contains(k_.expr(s.value).axes), "condition");
+    for (const Shown &shown : s.shown)
+      need(in_or_none(shown.value, k_.exprs.size()), "print of nothing");
     bool loop = s.kind == Stmt::Kind::loop;
     AxisSet inner = loop || s.kind == Stmt::Kind::branch ? context | s.axes : context;
     statements(s.body, inner, loops + loop);

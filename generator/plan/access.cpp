@@ -137,10 +137,6 @@ std::vector<Access> own_accesses_of(const Kernel &kernel, const PlanNode &node) 
   return out;
 }
 
-bool conflict(const Access &a, const Access &b) {
-  return a.memory == b.memory && (a.write || b.write) && !(a.adds && b.adds);
-}
-
 namespace {
 // Operands stand before locals, of which there may be thousands.
 template <class Test> bool any_operand(const Kernel &kernel, const Test &test) {
@@ -155,8 +151,9 @@ template <class Test> bool any_operand(const Kernel &kernel, const Test &test) {
 
 bool sticks_out(const Kernel &kernel, AxisId axis) {
   return any_operand(kernel, [&](const Var &var) {
-    return std::any_of(var.dims.begin(), var.dims.end(),
-                       [&](const Dim &dim) { return dim.axis == axis && dim.offset && var.kind == Var::Kind::input; });
+    return std::any_of(var.dims.begin(), var.dims.end(), [&](const Dim &dim) {
+      return dim.axis == axis && dim.offset && var.kind != Var::Kind::scratch;
+    });
   });
 }
 
@@ -203,7 +200,7 @@ std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNo
   std::vector<std::pair<VarId, int>> out;
   const bool other_ends = has_other_ends(kernel, axis);
   bool ends_with_axis = other_ends && counts(kernel, node, axis) && !touches(kernel, node, axis);
-  auto add = [&](VarId var, const std::vector<Coordinate> &coords, bool written) {
+  auto add = [&](VarId var, const std::vector<Coordinate> &coords) {
     const Var &v = kernel.vars[var];
     if (v.kind != Var::Kind::input && v.kind != Var::Kind::output)
       return;
@@ -213,7 +210,7 @@ std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNo
       if (dim.axis != axis)
         continue;
       const bool elsewhere = find_coordinate(coords, axis) != nullptr;
-      if (elsewhere || (dim.offset && !written))
+      if (elsewhere || (dim.offset && v.kind == Var::Kind::input))
         continue;
       if (a.uniform && dim.start == a.start && is_size_of(a, dim.extent)) {
         ends_with_axis = ends_with_axis || other_ends;
@@ -226,11 +223,11 @@ std::vector<std::pair<VarId, int>> own_limits(const Kernel &kernel, const PlanNo
     walk(kernel, id, [&](ExprId at) {
       const Expr &e = kernel.expr(at);
       if (ends_lanes(e))
-        add(e.ref, e.coords, false);
+        add(e.ref, e.coords);
       return true;
     });
   if (node.target != kNone)
-    add(node.target, node.coords, true);
+    add(node.target, node.coords);
   if (ends_with_axis)
     out.insert(out.begin(), {kNone, 0});
   return out;

@@ -23,9 +23,6 @@ VarId memory_of(const Kernel &kernel, VarId var);
 std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &node);
 std::vector<Access> own_accesses_of(const Kernel &kernel, const PlanNode &node); // not those of its children
 
-// Do two accesses touch one memory, at least one writing, so that their order counts?
-bool conflict(const Access &a, const Access &b);
-
 // Every node below and including this one.
 void for_each_node(const PlanNode &node, const std::function<void(const PlanNode &)> &visit);
 
@@ -49,7 +46,7 @@ std::vector<const PlanNode *> folds_over(const PlanNode &loop);
 // The expressions that the node itself evaluates (not those of its children).
 std::vector<ExprId> expressions_of(const PlanNode &node);
 
-// Do windows of an input by `offset` reach beyond the axis, where they read `outside`?
+// Are there windows by `offset`, which may begin before their arrays? Those of inputs read `outside` there.
 bool sticks_out(const Kernel &kernel, AxisId axis);
 
 // Or do arrays end elsewhere than the axis?

@@ -13,6 +13,7 @@
 #include "plan/map_columns.h"
 #include "plan/narrow.h"
 #include "plan/one_pass.h"
+#include "plan/order.h"
 #include "plan/plan.h"
 #include "plan/prune.h"
 #include "plan/repeats.h"
@@ -135,11 +136,8 @@ std::optional<PlanNode> take_folds_of_rows(const Kernel &kernel, PlanNode &loop)
   std::vector<PlanNode> rest;
   for (const PlanNode &node : loop.body) {
     const bool fold = node.kind == PlanNode::Kind::fold_step && node.reduced.contains(loop.axis);
-    for (const PlanNode &earlier : folds.body) // must not see what comes after it
-      for (const Access &a : accesses_of(kernel, earlier))
-        for (const Access &b : accesses_of(kernel, node))
-          if (!fold && conflict(a, b))
-            return std::nullopt;
+    if (!fold && !may_exchange(accesses_of(kernel, folds.body), accesses_of(kernel, node)))
+      return std::nullopt;
     (fold ? folds.body : rest).push_back(node);
   }
   if (folds.body.empty() || folds.body.size() != folds_over(loop).size())

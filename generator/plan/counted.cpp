@@ -5,6 +5,7 @@
 
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/order.h"
 
 namespace kgen {
 namespace {
@@ -27,12 +28,6 @@ std::set<VarId> find_started(const Kernel &kernel, const PlanNode &repeat, const
 
 bool is_assignment(const PlanNode &node) {
   return node.kind == PlanNode::Kind::assign && node.coords.empty() && node.indices.empty();
-}
-
-bool meet(const std::vector<Access> &some, const std::vector<Access> &others) {
-  return std::any_of(some.begin(), some.end(), [&](const Access &a) {
-    return std::any_of(others.begin(), others.end(), [&](const Access &b) { return conflict(a, b); });
-  });
 }
 
 bool reads_any(const Kernel &kernel, ExprId id, const std::set<VarId> &vars) {
@@ -59,7 +54,7 @@ std::map<size_t, size_t> find_starts(const Kernel &kernel, const std::vector<Pla
       const PlanNode &start = list[i];
       const std::vector<Access> own = accesses_of(kernel, start);
       const bool starts = is_assignment(start) && missing.erase(start.target) != 0;
-      if (starts && list[loop].lanes.contains(start.lanes) && !meet(own, between))
+      if (starts && list[loop].lanes.contains(start.lanes) && may_exchange(own, between))
         loop_of[i] = loop;
       else
         between.insert(between.end(), own.begin(), own.end());

@@ -1,5 +1,8 @@
 #include "plan/exprs.h"
 
+#include <algorithm>
+
+#include "ir/conversions.h"
 #include "ir/evaluate.h"
 
 namespace kgen {
@@ -203,14 +206,6 @@ ExprId make_positions(Kernel &kernel, const std::vector<AxisId> &axes, int64_t o
   return all;
 }
 
-namespace {
-// Has the type all values of the other one?
-bool holds_all(Type type, Type of) {
-  const Bounds all = bounds_of(type), own = bounds_of(of);
-  return bytes_of(of) < 8 && all.low <= own.low && own.high <= all.high && (is_unsigned(of) || !is_unsigned(type));
-}
-} // namespace
-
 ExprId make_cast(Kernel &kernel, ExprId value, Type type) {
   const Expr &e = kernel.expr(value);
   if (e.type == type)
@@ -253,7 +248,17 @@ Monoid monoid_of(ScanKind scan) {
 
 bool is_identity(const Kernel &kernel, const Coordinate &coordinate) {
   const Expr &value = kernel.expr(coordinate.value);
-  return value.op == Op::index && value.axis == coordinate.axis && value.ref == kNone;
+  if (value.op != Op::index || value.axis != coordinate.axis || value.ref != kNone)
+    return false;
+  if (kernel.grid.empty())
+    return true;
+  // The index counts from where the axis begins in a step; an array's window may begin elsewhere.
+  const Size &start = kernel.axes[coordinate.axis].start;
+  return std::none_of(kernel.vars.begin(), kernel.vars.end(), [&](const Var &var) {
+    return (var.kind == Var::Kind::input || var.kind == Var::Kind::output) &&
+           std::any_of(var.dims.begin(), var.dims.end(),
+                       [&](const Dim &dim) { return dim.axis == coordinate.axis && !(dim.start == start); });
+  });
 }
 
 } // namespace kgen

@@ -18,6 +18,7 @@
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
+#include "plan/order.h"
 
 namespace kgen {
 namespace {
@@ -108,26 +109,23 @@ private:
   // What stands between the loops: starts of folds, which go before both, and values, which go behind them. Those that
   // the second loop needs are taken into it.
   bool find_definitions(size_t first, size_t second) {
-    const std::vector<Access> early = accesses_of(kernel_, list_[first]), late = accesses_of(kernel_, list_[second]);
-    auto conflicts = [](const std::vector<Access> &one, const std::vector<Access> &other, VarId but) {
-      for (const Access &a : one)
-        for (const Access &b : other)
-          if (a.var != but && conflict(a, b))
-            return true;
-      return false;
-    };
-    std::vector<Access> moved; // behind the second loop, which would not see what they write
+    const Accesses early = accesses_of(kernel_, list_[first]), late = accesses_of(kernel_, list_[second]);
+    Accesses moved;  // behind the second loop, which would not see what they write
+    Accesses values; // that the starts behind them pass
     for (size_t i = first + 1; i < second; ++i) {
       const PlanNode &n = list_[i];
-      const std::vector<Access> own = accesses_of(kernel_, n);
-      if (n.kind == PlanNode::Kind::fold_init && !conflicts(own, early, kNone))
+      const Accesses own = accesses_of(kernel_, n);
+      if (n.kind == PlanNode::Kind::fold_init && may_exchange(own, early) && may_exchange(own, values))
         continue;
+      values.insert(values.end(), own.begin(), own.end());
+      Accesses others = own; // than what it sets
+      std::erase_if(others, [&](const Access &a) { return a.var == n.target; });
       const bool value = n.kind == PlanNode::Kind::assign && n.coords.empty() && n.indices.empty() && !n.scatter_add;
-      if (!value || conflicts(own, late, n.target))
+      if (!value || !may_exchange(others, late))
         return false;
       const Var &var = kernel_.vars[n.target];
       if (var.kind == Var::Kind::local && plan_.storage[n.target].kind == Storage::Kind::scalar &&
-          writers_[n.target] == 1 && var.type == kernel_.expr(n.value).type && !conflicts(own, moved, kNone)) {
+          writers_[n.target] == 1 && var.type == kernel_.expr(n.value).type && may_exchange(own, moved)) {
         between_[n.target] = n.value;
         continue;
       }
@@ -161,12 +159,10 @@ private:
       if (folds_over(n, a.axis))
         totals.push_back(n.target);
     });
-    for (const Access &one : accesses_of(kernel_, a))
-      for (const Access &other : accesses_of(kernel_, b))
-        if (conflict(one, other) && std::find(totals.begin(), totals.end(), one.var) == totals.end() &&
-            !(one.aligned.contains(a.axis) && other.aligned.contains(a.axis)))
-          return true;
-    return false;
+    Accesses others = accesses_of(kernel_, a);
+    std::erase_if(others,
+                  [&](const Access &one) { return std::find(totals.begin(), totals.end(), one.var) != totals.end(); });
+    return !may_share_loop(others, accesses_of(kernel_, b), a.axis);
   }
 
   // ---- which totals, and what hangs on them -------------------------------------------------------------------------

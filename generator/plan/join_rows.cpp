@@ -9,6 +9,7 @@
 #include "plan/access.h"
 #include "plan/anew.h"
 #include "plan/exprs.h"
+#include "plan/order.h"
 #include "plan/share_lists.h"
 #include "plan/storage.h"
 
@@ -18,21 +19,6 @@ namespace {
 using Nodes = std::vector<PlanNode>;
 
 void append(Nodes &to, const Nodes &from) { to.insert(to.end(), from.begin(), from.end()); }
-
-std::vector<Access> all_accesses(const Kernel &kernel, const Phase &phase) {
-  std::vector<Access> out;
-  for (const PlanNode &root : phase.nodes) {
-    const std::vector<Access> own = accesses_of(kernel, root);
-    out.insert(out.end(), own.begin(), own.end());
-  }
-  return out;
-}
-
-bool conflicts(const std::vector<Access> &some, const std::vector<Access> &others) {
-  return std::any_of(some.begin(), some.end(), [&](const Access &a) {
-    return std::any_of(others.begin(), others.end(), [&](const Access &b) { return conflict(a, b); });
-  });
-}
 
 // Folds of columns in shares of their rows, taken apart.
 struct Columns {
@@ -107,7 +93,7 @@ private:
   // Elements of arrays, not just what others have found for each row.
   bool reads_rows(const Phase &phase) const {
     const AxisId row = phase.nodes.front().axis;
-    const std::vector<Access> accesses = all_accesses(kernel_, phase);
+    const Accesses accesses = accesses_of(kernel_, phase.nodes);
     return std::any_of(accesses.begin(), accesses.end(), [&](const Access &a) {
       const Var &var = kernel_.vars[a.var];
       return !a.write && var.kind == Var::Kind::input && var.axes.contains(row) && var.axes.count() > 1;
@@ -125,26 +111,24 @@ private:
   // Is what the folds read there when the row is, and may they stand where the rows do? Earlier ones must not see what
   // the rows write, and bring the phase along that adds their shares up.
   bool may_join(size_t phase) const {
-    std::vector<Access> moving = all_accesses(kernel_, plan_.phases[phase]);
-    const std::vector<Access> rows = all_accesses(kernel_, plan_.phases[rows_]);
-    for (const Access &a : moving)
-      for (const Access &b : rows) {
-        const bool same_row = a.aligned.contains(row_) && b.aligned.contains(row_);
-        if (conflict(a, b) && (phase < rows_ || a.write || !same_row))
-          return false;
-      }
+    Accesses moving = accesses_of(kernel_, plan_.phases[phase].nodes);
+    const Accesses rows = accesses_of(kernel_, plan_.phases[rows_].nodes);
+    Accesses written;
+    std::copy_if(moving.begin(), moving.end(), std::back_inserter(written), [](const Access &a) { return a.write; });
+    if (!may_exchange(phase < rows_ ? moving : written, rows) || !may_share_loop(moving, rows, row_))
+      return false;
     size_t first = rows_ + 1, last = phase; // what is between them
     if (phase < rows_) {
       const Phase &sums = plan_.phases[phase + 1];
-      const std::vector<Access> results = all_accesses(kernel_, sums);
-      if (phase + 1 == rows_ || sums.when != kNone || conflicts(results, rows))
+      const Accesses results = accesses_of(kernel_, sums.nodes);
+      if (phase + 1 == rows_ || sums.when != kNone || !may_exchange(results, rows))
         return false;
       moving.insert(moving.end(), results.begin(), results.end());
       first = phase + 2;
       last = rows_;
     }
     for (size_t i = first; i < last; ++i)
-      if (!is_instead_of_rows(plan_.phases[i]) && conflicts(moving, all_accesses(kernel_, plan_.phases[i])))
+      if (!is_instead_of_rows(plan_.phases[i]) && !may_exchange(moving, accesses_of(kernel_, plan_.phases[i].nodes)))
         return false;
     return true;
   }
@@ -241,7 +225,7 @@ private:
     for (size_t i = 0; i < plan_.phases.size(); ++i) {
       if (i == rows_ || std::find(columns_.begin(), columns_.end(), i) != columns_.end())
         continue;
-      const std::vector<Access> accesses = all_accesses(kernel_, plan_.phases[i]);
+      const Accesses accesses = accesses_of(kernel_, plan_.phases[i].nodes);
       if (std::any_of(accesses.begin(), accesses.end(), [&](const Access &a) { return a.var == var && !a.write; }))
         return true;
     }
@@ -252,7 +236,8 @@ private:
   void merge_neighbours(Nodes &list) {
     Nodes out;
     for (PlanNode &node : list) {
-      const bool joins = !out.empty() && are_alike(out.back(), node) && meet_here(out.back(), node);
+      const bool joins = !out.empty() && are_alike(out.back(), node) &&
+                         may_share_loop(accesses_of(kernel_, out.back()), accesses_of(kernel_, node), node.axis);
       if (!joins) {
         out.push_back(std::move(node));
         continue;
@@ -270,15 +255,6 @@ private:
              n.share == kNone && n.end == kNone && !contains_loop(n.body);
     };
     return plain(a) && plain(b) && a.axis == b.axis && a.limits == b.limits;
-  }
-
-  bool meet_here(const PlanNode &a, const PlanNode &b) const {
-    const std::vector<Access> ones = accesses_of(kernel_, a), others = accesses_of(kernel_, b);
-    return std::all_of(ones.begin(), ones.end(), [&](const Access &one) {
-      return std::all_of(others.begin(), others.end(), [&](const Access &other) {
-        return !conflict(one, other) || (one.aligned.contains(a.axis) && other.aligned.contains(a.axis));
-      });
-    });
   }
 
   void count_uses(const Nodes &list, std::map<VarId, int> &uses) const {

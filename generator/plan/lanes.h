@@ -49,11 +49,13 @@ public:
   std::optional<Nearest> nearest(const Expr &read, AxisId lane) const;
   // Must a read be guarded in a way that differs between the lanes?
   bool guarded(const Expr &read, AxisId lane) const;
-  // Would evaluating the expression where its condition does not hold touch memory that must not be touched?
   // Do lanes go through the loop a different number of times, by its condition or by a jump out of it?
   bool ends_by_lane(const PlanNode &repeat, AxisId lane) const;
   // Does the loop go through an array in strides whose elements are neighbours along the other axis?
   bool crosses(const PlanNode &loop, AxisId other) const;
+  // May loops go on past the window that is read or written, up to the end of another's?
+  bool may_end_early(VarId var, const std::vector<Coordinate> &coords) const;
+  // Would evaluating the expression where its condition does not hold touch memory that must not be touched?
   bool hazardous(ExprId id) const;
   // Is whatever must go in order along the loop a scan, all of which is a statement of the loop itself?
   bool has_scans_only(const PlanNode &loop) const;

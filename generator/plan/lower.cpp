@@ -36,7 +36,8 @@ private:
     case Stmt::Kind::loop:
       return loop(stmt, out);
     case Stmt::Kind::check:
-      return; // asserts count in the interpreter only
+    case Stmt::Kind::print:
+      return; // the interpreter's alone
     case Stmt::Kind::declare:
     case Stmt::Kind::leave:
     case Stmt::Kind::next:
@@ -196,7 +197,7 @@ private:
         return make_constant(kernel_, Type::boolean, e.op == Op::eq || e.op == Op::le || e.op == Op::ge, 0);
       if (const std::optional<int64_t> known = compares_constants(at))
         return make_constant(kernel_, Type::boolean, *known, 0);
-      if (const std::optional<bool> known = compares_unsigned_with_zero(e)) // compilers warn of this, too
+      if (const std::optional<bool> known = always_compares(e)) // compilers warn of this, too
         return make_constant(kernel_, Type::boolean, *known ? 1 : 0, 0);
       if (e.op == Op::choose && mentions_present(e.args[0]))
         return hoist_optional(e, context, out);
@@ -219,6 +220,10 @@ private:
       return std::nullopt;
     if (e.op == Op::constant)
       return e.integer;
+    if (e.op == Op::cast && e.type == Type::boolean && !is_floating(kernel_.expr(e.args[0]).type)) {
+      const std::optional<bool> known = differs_from_zero(e.args[0]);
+      return known ? std::optional<int64_t>(*known ? 1 : 0) : std::nullopt;
+    }
     if (!is_scalar_op(e.op) || e.args.empty() || is_floating(kernel_.expr(e.args[0]).type))
       return std::nullopt;
     std::vector<Value> values;
@@ -231,11 +236,67 @@ private:
     return evaluate(e.op, e.type, kernel_.expr(e.args[0]).type, values.data()).integer;
   }
 
+  static bool is_comparison(Op op) {
+    static const std::set<Op> comparisons = {Op::lt, Op::le, Op::gt, Op::ge, Op::eq, Op::ne};
+    return comparisons.count(op) != 0;
+  }
+
   // Whole numbers that are surely one.
   bool compares_with_itself(const Expr &e) const {
-    static const std::set<Op> comparisons = {Op::lt, Op::le, Op::gt, Op::ge, Op::eq, Op::ne};
-    return comparisons.count(e.op) != 0 && !is_floating(kernel_.expr(e.args[0]).type) &&
-           same(kernel_, e.args[0], e.args[1]);
+    return is_comparison(e.op) && !is_floating(kernel_.expr(e.args[0]).type) && same(kernel_, e.args[0], e.args[1]);
+  }
+
+  // A whole number with a bit that is always set is never 0.
+  std::optional<bool> differs_from_zero(ExprId id) const {
+    if (const std::optional<int64_t> known = known_value(id))
+      return *known != 0;
+    const Expr &e = kernel_.expr(id);
+    if (e.op == Op::bit_or)
+      for (ExprId arg : e.args)
+        if (known_value(arg).value_or(0) != 0)
+          return true;
+    return std::nullopt;
+  }
+
+  // What a comparison of whole numbers gives, whatever they are.
+  std::optional<bool> always_compares(const Expr &e) const {
+    if (!is_comparison(e.op) || is_floating(kernel_.expr(e.args[0]).type))
+      return std::nullopt;
+    if (e.op == Op::eq || e.op == Op::ne)
+      for (int k : {0, 1})
+        if (known_value(e.args[k]) == 0 && differs_from_zero(e.args[1 - k]))
+          return *differs_from_zero(e.args[1 - k]) == (e.op == Op::ne);
+    if (const std::optional<bool> known = compares_unsigned_with_zero(e))
+      return known;
+    const std::optional<Bounds> a = range_of(e.args[0]), b = range_of(e.args[1]);
+    if (!a || !b)
+      return std::nullopt;
+    const bool below = a->high<b->low, above = a->low> b->high;
+    switch (e.op) {
+    case Op::lt:
+    case Op::ge:
+      return below || a->low >= b->high ? std::optional<bool>(below == (e.op == Op::lt)) : std::nullopt;
+    case Op::gt:
+    case Op::le:
+      return above || a->high <= b->low ? std::optional<bool>(above == (e.op == Op::gt)) : std::nullopt;
+    default:
+      return below || above ? std::optional<bool>(e.op == Op::ne) : std::nullopt;
+    }
+  }
+
+  // Of constants, and of elements of small types, widened.
+  std::optional<Bounds> range_of(ExprId id) const {
+    const Expr &e = kernel_.expr(id);
+    if (e.type == Type::u64)
+      return std::nullopt;
+    if (const std::optional<int64_t> known = known_value(id))
+      return Bounds{*known, *known};
+    if (e.op != Op::cast)
+      return std::nullopt;
+    const Type from = kernel_.expr(e.args[0]).type;
+    const bool keeps =
+        !is_floating(from) && bytes_of(from) < bytes_of(e.type) && (is_unsigned(from) || !is_unsigned(e.type));
+    return keeps ? std::optional<Bounds>(bounds_of(from)) : std::nullopt;
   }
 
   // Whether it is below, which it never is.

@@ -10,6 +10,7 @@
 #include "plan/exprs.h"
 #include "plan/fuse_folds.h"
 #include "plan/lanes.h"
+#include "plan/order.h"
 #include "plan/storage.h"
 
 namespace kgen {
@@ -43,7 +44,7 @@ private:
     const auto kept = std::find_if(list_[second].body.begin(), list_[second].body.end(), [&](const PlanNode &n) {
       return is_kept_row(n, axis) && kept_.count(n.target) == 0;
     });
-    if (kept == list_[second].body.end() || !is_computable_later(kept->value, axis))
+    if (kept == list_[second].body.end() || !is_computable_later(*kept, second))
       return false;
     const VarId row = kept->target;
     const ExprId value = kept->value;
@@ -68,7 +69,11 @@ private:
     declare_anew(plan_, list_, again);
     PlanNode choice;
     choice.kind = PlanNode::Kind::branch;
-    choice.condition = stays_near(axis, row, value);
+    choice.axis = axis;
+    choice.near = most_near(axis, row, value);
+    choice.condition =
+        make_op(kernel_, Op::le, Type::boolean,
+                {make_size(kernel_, axis, kSizeOfAxis), make_constant(kernel_, Type::i64, choice.near, 0)});
     choice.place = list_.front().place;
     choice.lanes = kernel_.expr(choice.condition).axes;
     choice.body = std::move(list_);
@@ -85,21 +90,29 @@ private:
     if (storage.kind != Storage::Kind::worker || storage.dims != std::vector<AxisId>{axis} ||
         !kernel_.vars[n.target].array.empty())
       return false;
-    int writers = 0;
+    int writers = 0, reads = 0;
     bool here = true;
     for (const Phase &phase : plan_.phases)
-      for (const PlanNode &root : phase.nodes)
-        for (const Access &a : accesses_of(kernel_, root)) {
-          writers += a.var == n.target && a.write;
-          here = here && (a.var != n.target || a.aligned.contains(axis));
-        }
-    return writers == 1 && here;
+      for (const Access &a : accesses_of(kernel_, phase.nodes)) {
+        writers += a.var == n.target && a.write;
+        reads += a.var == n.target && !a.write;
+        here = here && (a.var != n.target || a.aligned.contains(axis));
+      }
+    for (const Access &a : accesses_of(kernel_, list_)) // nobody reads it elsewhere
+      reads -= a.var == n.target && !a.write;
+    return writers == 1 && reads == 0 && here;
   }
 
-  // From inputs and from totals, which stay as they are.
-  bool is_computable_later(ExprId value, AxisId axis) const {
+  // From inputs, and from totals that no later statement changes.
+  bool is_computable_later(const PlanNode &kept, size_t loop) const {
+    const AxisId axis = list_[loop].axis;
+    const Nodes later = {list_.begin() + static_cast<std::ptrdiff_t>(loop) + 1, list_.end()};
+    Accesses made_of = own_accesses_of(kernel_, kept);
+    std::erase_if(made_of, [](const Access &a) { return a.write; });
+    if (!may_exchange(made_of, accesses_of(kernel_, later)))
+      return false;
     bool stable = true;
-    walk(kernel_, value, [&](ExprId at) {
+    walk(kernel_, kept.value, [&](ExprId at) {
       const Expr &e = kernel_.expr(at);
       if (e.op == Op::element)
         stable = false;
@@ -114,8 +127,8 @@ private:
     return stable;
   }
 
-  // Does a core find the row and what it is made of in its cache again?
-  ExprId stays_near(AxisId axis, VarId row, ExprId value) {
+  // Of so many positions a core finds the row, and what it is made of, in its cache again.
+  int64_t most_near(AxisId axis, VarId row, ExprId value) const {
     int64_t bytes = bytes_of(kernel_.vars[row].type);
     std::set<VarId> inputs;
     walk(kernel_, value, [&](ExprId at) {
@@ -124,8 +137,7 @@ private:
         bytes += bytes_of(kernel_.vars[e.ref].type);
       return true;
     });
-    return make_op(kernel_, Op::le, Type::boolean,
-                   {make_size(kernel_, axis, kSizeOfAxis), make_constant(kernel_, Type::i64, kNearBytes / bytes, 0)});
+    return kNearBytes / bytes;
   }
 
   Plan &plan_;

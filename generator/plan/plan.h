@@ -68,6 +68,10 @@ struct PlanNode {
   ExprId end = kNone;            // goes no further than this, whatever the range
   std::optional<Size> kept;      // of parts: the bytes of each position that wait in the cache to be read again
   std::vector<std::pair<VarId, int>> limits; // (var, dim): windows that bound the loop
+
+  // Of branches that a pass has made: rows of so many positions of `axis` take the first list, longer ones the other,
+  // and both compute the same. 0: a condition of the kernel, which is nothing to a pass.
+  int64_t near = 0;
 };
 
 // Where a variable lives.
@@ -108,6 +112,7 @@ struct Phase {
   AxisId lane = kNone;  // the axis whose loop runs over neighbouring elements of memory
   ExprId when = kNone;  // left out unless this holds, a question of sizes;
   bool unless = false;  // or where it does
+  bool whole = false;   // for calls whose rows have one share: these are not cut
   // CUDA: arrays that a row reads once and keeps in shared memory where it fits; emit finds out.
   std::vector<VarId> kept;
 };

@@ -1,5 +1,6 @@
 // The plan as text, for --stop-after plan and `explain`.
 #include <array>
+#include <map>
 
 #include "plan/access.h"
 #include "plan/packs.h"
@@ -48,7 +49,14 @@ const char *monoid_name(Monoid monoid) {
 
 class PlanPrinter {
 public:
-  explicit PlanPrinter(const Plan &plan) : plan_(plan), kernel_(plan.kernel) {}
+  explicit PlanPrinter(const Plan &plan) : plan_(plan), kernel_(plan.kernel) {
+    std::map<std::string, int> count;
+    for (const Var &var : kernel_.vars)
+      ++count[var.name];
+    for (size_t v = 0; v < kernel_.vars.size(); ++v)
+      if (Var &var = kernel_.vars[v]; count[var.name] > 1)
+        var.name += "#" + std::to_string(v);
+  }
 
   std::string text() {
     line(0, std::string("plan for ") + (plan_.target == TargetKind::cuda ? "cuda" : "openmp"));
@@ -89,7 +97,7 @@ private:
       node(n, depth);
   }
 
-  std::string name(VarId var) const { return kernel_.vars[var].name + "#" + std::to_string(var); }
+  std::string name(VarId var) const { return kernel_.vars[var].name; }
 
   void node(const PlanNode &n, int depth) {
     switch (n.kind) {
@@ -155,7 +163,7 @@ private:
   }
 
   const Plan &plan_;
-  const Kernel &kernel_;
+  Kernel kernel_; // where several variables have one name, they are numbered
   std::string out_;
 };
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/order.h"
 #include "plan/share_lists.h"
 #include "plan/storage.h"
 
@@ -57,7 +57,8 @@ private:
            axis.start.is_integer(0);
   }
 
-  // Is the target small, all of it reached by coordinates, and touched by such additions only?
+  // Is the target small, all of it reached by coordinates, and may these additions come after all else that the phase
+  // does with it?
   bool may_copy(const PlanNode &scatter) const {
     const Var &var = kernel_.vars[scatter.target];
     if (!is_integer(var.type) || var.strided || var.axes.empty())
@@ -71,19 +72,13 @@ private:
       if (elements > kMostElements)
         return false;
     }
-    bool only = true;
+    const Accesses additions = {{scatter.target, scatter.target, true, AxisSet(), true}};
+    bool may = true;
     for_each_node(plan_.phases[phase_].nodes.front(), [&](const PlanNode &n) {
-      for (const Access &a : accesses_of(kernel_, PlanNode(own(n))))
-        only = only && (a.memory != scatter.target || (a.adds && n.coords.size() == scatter.coords.size()));
+      const bool by_other_places = n.target == scatter.target && n.coords.size() != scatter.coords.size();
+      may = may && !by_other_places && may_exchange(own_accesses_of(kernel_, n), additions);
     });
-    return only;
-  }
-
-  // The node without what stands inside.
-  static PlanNode own(const PlanNode &n) {
-    PlanNode out = n;
-    out.body.clear(), out.otherwise.clear(), out.step.clear();
-    return out;
+    return may;
   }
 
   void add_axis() {
@@ -156,6 +151,8 @@ private:
           target, {node(PlanNode::Kind::assign, copy, make_constant(kernel_, type_row(var.type).arithmetic, 0, 0),
                         kernel_.vars[copy].axes)}));
       sums.push_back(sum_of(target, copy));
+      sums.back().when = phase.when; // for calls that make the copies
+      sums.back().unless = phase.unless;
     }
     for_each_node(root, [&](PlanNode &n) {
       const auto copy = copies_.find(n.target);

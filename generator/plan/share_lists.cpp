@@ -73,8 +73,7 @@ ExprId has_several(Kernel &kernel, AxisId shares) {
 bool ShareLists::has_room() const { return kernel_.axes.size() < kMostAxes; }
 
 const PlanNode *ShareLists::find_chain(const Phase &phase) {
-  const bool has_one = phase.unless && kernel_.expr(kernel_.expr(phase.when).args[0]).op == Op::block; // share a row
-  if (phase.kind != Phase::Kind::parallel || has_one || !has_room())
+  if (phase.kind != Phase::Kind::parallel || phase.whole || !has_room())
     return nullptr;
   const PlanNode *loop = &phase.nodes.front();
   for (int i = 0; i < phase.split; ++i) {

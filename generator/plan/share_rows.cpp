@@ -14,6 +14,7 @@
 #include "plan/exprs.h"
 #include "plan/lanes.h"
 #include "plan/one_pass.h"
+#include "plan/order.h"
 #include "plan/scopes.h"
 #include "plan/share_lists.h"
 #include "plan/storage.h"
@@ -52,15 +53,16 @@ private:
   // Rows that are long already have a list of their own where they are computed in two ways.
   const Nodes &find_lists(const Nodes &list) {
     const PlanNode &first = list.front();
-    const bool two = list.size() == 1 && first.kind == PlanNode::Kind::branch && !first.otherwise.empty() &&
-                     kernel_.expr(first.condition).op == Op::le &&
-                     kernel_.expr(kernel_.expr(first.condition).args[0]).op == Op::size &&
-                     kernel_.expr(kernel_.expr(first.condition).args[1]).op == Op::constant;
+    if (list.size() != 1 || first.near == 0) {
+      near_ = list;
+      return list;
+    }
     // That is asked of each row where their lengths differ, but here of all together.
-    const bool each = two && kernel_.axes[kernel_.expr(kernel_.expr(first.condition).args[0]).axis].ragged != kNone;
-    near_ = two && !each ? first.body : list;
-    is_near_ = two && !each ? first.condition : kNone;
-    return two ? first.otherwise : list;
+    const bool each = kernel_.axes[first.axis].ragged != kNone;
+    near_ = each ? list : first.body;
+    is_near_ = each ? kNone : first.condition;
+    most_near_ = each ? 0 : first.near;
+    return first.otherwise;
   }
 
   // Folds with their starts, values of the row, and loops that go over it again.
@@ -185,21 +187,10 @@ private:
 
   // Do the rounds of the last loops meet nowhere?
   bool all_apart() const {
-    std::set<VarId> written;
-    bool fits = true;
+    bool scatters = false;
     for (const PlanNode &map : maps_)
-      for_each_node(map, [&](const PlanNode &n) {
-        if (n.target != kNone)
-          written.insert(memory_of(kernel_, n.target));
-        if (n.partner != kNone)
-          written.insert(n.partner);
-        fits = fits && !n.scatter_add;
-      });
-    for (const PlanNode &map : maps_)
-      for (const Access &a : accesses_of(kernel_, map))
-        fits = fits &&
-               (written.count(a.memory) == 0 || a.aligned.contains(axis_) || scopes_.of(a.var).open.contains(axis_));
-    return fits;
+      for_each_node(map, [&](const PlanNode &n) { scatters = scatters || n.scatter_add; });
+    return !scatters && rounds_are_apart(accesses_of(kernel_, maps_), axis_, scopes_);
   }
 
   void add_axis() {
@@ -257,7 +248,7 @@ private:
     const bool first = !maps_.empty(); // is the list as it was named first?
     if (near.when == kNone && !is_surely_far()) {
       near.when = first ? near_condition() : lists_.has_several();
-      near.unless = !first;
+      near.unless = near.whole = !first;
       for (Phase &phase : shared) {
         phase.when = near.when;
         phase.unless = first;
@@ -292,8 +283,8 @@ private:
   }
 
   int64_t most_near() const {
-    if (is_near_ != kNone)
-      return kernel_.expr(kernel_.expr(is_near_).args[1]).integer;
+    if (most_near_ > 0)
+      return most_near_;
     int64_t bytes = 0;
     std::set<VarId> inputs;
     for (const PlanNode &fold : folds_)
@@ -450,7 +441,8 @@ private:
   ShareLists lists_;
   const size_t phase_;
   Nodes near_;
-  ExprId is_near_ = kNone;
+  ExprId is_near_ = kNone; // the condition that chooses between them, and the most positions for which it holds
+  int64_t most_near_ = 0;
   Nodes starts_, folds_, values_, maps_;
   AxisId axis_ = kNone;
   AxisSet axes_;                   // this and those inside of it

@@ -10,6 +10,7 @@
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
+#include "plan/order.h"
 #include "plan/scopes.h"
 #include "plan/share_lists.h"
 #include "plan/storage.h"
@@ -102,27 +103,20 @@ private:
 
   // Do the rounds of the loops meet in the scans only?
   bool all_apart() {
-    std::set<VarId> carries, written;
+    std::set<VarId> carries;
     bool fits = true;
     for (const PlanNode &root : nodes_)
       for_each_node(root, [&](const PlanNode &n) {
         const bool is_scan = n.kind == PlanNode::Kind::scan_init || n.kind == PlanNode::Kind::scan_step;
         if (is_scan && n.axis == axis_)
           carries.insert(n.target);
-        else if (n.target != kNone)
-          written.insert(memory_of(kernel_, n.target));
-        if (n.partner != kNone)
-          written.insert(n.partner);
         fits = fits && !folds_over(n, axis_) && !n.scatter_add && n.kind != PlanNode::Kind::steps && n.share == kNone &&
                n.parts == 0;
       });
-    for (const PlanNode &root : nodes_)
-      for (const Access &a : accesses_of(kernel_, root)) {
-        const bool here = a.aligned.contains(axis_) || scopes_.of(a.var).open.contains(axis_);
-        fits = fits && (here || carries.count(a.var) != 0 || written.count(a.memory) == 0);
-        writers_[a.memory] += a.write;
-      }
-    return fits;
+    const Accesses all = accesses_of(kernel_, nodes_);
+    for (const Access &a : all)
+      writers_[a.memory] += a.write;
+    return fits && rounds_are_apart(all, axis_, scopes_, carries);
   }
 
   // Each stands in a loop of its axis, under no condition, and has a total that is found without the other scans.

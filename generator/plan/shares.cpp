@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 
-#include "plan/access.h"
 #include "plan/anew.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
+#include "plan/order.h"
 #include "plan/share_lists.h"
 #include "plan/storage.h"
 
@@ -31,8 +31,10 @@ public:
     const bool columns = lanes_.possible(*loop) && plan_.phases[phase_].lane == loop->axis;
     add_axis(columns);
     // Where there is but one share, its total is the row's. A few columns more or less do not matter.
-    if (!kernel_.axes[lists_.axis()].size.is_integer() && !(columns && lists_.chain().size() == 1))
+    if (!kernel_.axes[lists_.axis()].size.is_integer() && !(columns && lists_.chain().size() == 1)) {
       add_alternative(plan_, phase_, lists_.has_several());
+      plan_.phases[phase_ + 1].whole = true;
+    }
     split();
     return true;
   }
@@ -62,28 +64,16 @@ private:
         totals_[n.target] = kNone;
         fits = fits && n.partner == kNone && kernel_.vars[n.target].axes == all &&
                plan_.storage[n.target].kind == Storage::Kind::scalar;
-      } else if (n.target != kNone) {
-        fits =
-            fits && (kernel_.vars[n.target].axes.contains(all | AxisSet::of(fold.axis)) || is_inside(fold, n.target));
       }
       fits = fits && n.kind != PlanNode::Kind::steps && !n.scatter_add;
     });
     const auto starts = std::count_if(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(fold_),
                                       [&](const PlanNode &n) { return totals_.count(n.target) != 0; });
+    std::set<VarId> totals;
+    for (const auto &[total, own] : totals_)
+      totals.insert(total);
+    fits = fits && rounds_are_apart(accesses, fold.axis, Scopes(plan_), totals);
     return fits && !totals_.empty() && starts == static_cast<std::ptrdiff_t>(totals_.size());
-  }
-
-  // Does nothing outside of the fold touch the variable?
-  bool is_inside(const PlanNode &fold, VarId var) const {
-    auto touches = [&](const PlanNode &root) {
-      const std::vector<Access> accesses = accesses_of(kernel_, root);
-      return std::count_if(accesses.begin(), accesses.end(), [&](const Access &a) { return a.memory == var; });
-    };
-    std::ptrdiff_t all = 0;
-    for (const Phase &phase : plan_.phases)
-      for (const PlanNode &root : phase.nodes)
-        all += touches(root);
-    return all == touches(fold);
   }
 
   void add_axis(bool columns) {

@@ -10,7 +10,7 @@
 #include "plan/counted.h"
 #include "plan/exprs.h"
 #include "plan/limits.h"
-#include "plan/touched.h"
+#include "plan/order.h"
 #include "plan/tree_items.h"
 #include "support/check.h"
 
@@ -369,12 +369,12 @@ private:
       const TreeItem &item = items[i];
       const int direction = direction_of(item.node, axis);
       const bool absorb = open.empty() && banned.count(i) == 0 && absorbable(item);
-      const bool concerned = behind.concerns(item.accesses, item.jumps);
+      const bool early = behind.may_exchange(item.accesses, item.jumps);
       const bool turns = direction != 0 && directions.count(-direction) != 0;
-      const bool follows = reads_of(item, turned) && !inside.concerns(item.accesses, item.jumps);
+      const bool follows = reads_of(item, turned) && inside.may_exchange(item.accesses, item.jumps);
       const bool joins =
-          !concerned && !turns && !follows && (!open.empty() || !meeting.keeps_out(item, axis)) &&
-          inside.aligned(item.accesses, drawn) &&
+          early && !turns && !follows && (!open.empty() || !meeting.keeps_out(item, axis)) &&
+          inside.may_share_loop(item.accesses, drawn) &&
           (absorb || (may_join(item, axis, open) && (head == nullptr || limits == loop_limits(item, axis))));
       if (joins) {
         members.push_back(i);
@@ -390,7 +390,7 @@ private:
           limits = loop_limits(item, axis);
         }
         inside.add(item.accesses, item.jumps);
-      } else if (!concerned && !inside.concerns(item.accesses, item.jumps)) {
+      } else if (early && inside.may_exchange(item.accesses, item.jumps)) {
         before.push_back(i);
         for (const Access &a : item.accesses)
           if (a.write && (turns || follows))
@@ -401,14 +401,14 @@ private:
       }
     }
     leave_to_readers(items, inside, members, after);
-    stay_behind(items, before, members, after);
+    stay_behind(items, axis, before, members, after);
     start_late(items, before, members, after);
     start_next_to(items, before);
   }
 
   // A fold that stood behind the loop and is read there, such as a maximum by its exponentials, does not move before
-  // it.
-  static void stay_behind(const std::vector<TreeItem> &items, std::vector<size_t> &before,
+  // it. Nor do the statements around it, but for those that the loop needs before it.
+  static void stay_behind(const std::vector<TreeItem> &items, AxisId axis, std::vector<size_t> &before,
                           const std::vector<size_t> &members, std::vector<size_t> &after) {
     const auto moves = [&](size_t i) { return i > members.front() && !starts_fold(items[i].node); };
     std::set<VarId> found, written;
@@ -426,8 +426,17 @@ private:
     };
     if (!reads_any(after, found) || reads_any(members, written))
       return;
-    std::copy_if(before.begin(), before.end(), std::back_inserter(after), moves);
-    std::erase_if(before, moves);
+    Touched stays(axis);
+    std::set<size_t> left;
+    for (size_t i = items.size(); i-- > members.front();) {
+      const bool waits = std::find(before.begin(), before.end(), i) != before.end();
+      if (waits && moves(i) && stays.may_exchange(items[i].accesses, items[i].jumps))
+        left.insert(i);
+      else if (waits || std::find(members.begin(), members.end(), i) != members.end())
+        stays.add(items[i].accesses, items[i].jumps);
+    }
+    std::erase_if(before, [&](size_t i) { return left.count(i) != 0; });
+    after.insert(after.end(), left.begin(), left.end());
     std::sort(after.begin(), after.end());
   }
 
@@ -469,8 +478,8 @@ private:
 
   // A local that no other statement of the loop reads, made of smaller values that they leave: keeping those is
   // cheaper. Or made of one that serves nothing else, which goes with it.
-  bool only_follows(const std::vector<TreeItem> &items, const std::vector<size_t> &members,
-                    const TreeItem &item) const {
+  bool only_follows(const std::vector<TreeItem> &items, const std::vector<size_t> &members, size_t at) const {
+    const TreeItem &item = items[at];
     const auto goes_along = [&](VarId var) {
       return kernel_.vars[var].kind == Var::Kind::local && std::all_of(members.begin(), members.end(), [&](size_t m) {
                const TreeItem &other = items[m];
@@ -478,7 +487,9 @@ private:
                return &other == &item || sets || !reads_of(other, {var});
              });
     };
-    for (size_t m : members)
+    for (size_t m : members) {
+      if (m > at && !may_exchange(item.accesses, items[m].accesses))
+        return false;
       for (const Access &other : items[m].accesses)
         for (const Access &own : item.accesses) {
           const AxisSet axes = kernel_.vars[own.var].axes;
@@ -487,6 +498,7 @@ private:
           if (&items[m] != &item && conflict(own, other) && (own.write || !(smaller || goes_along(own.var))))
             return false;
         }
+    }
     return true;
   }
 
@@ -497,7 +509,7 @@ private:
     for (size_t m = members.size(); m-- > 0 && members.size() > 1;) {
       const TreeItem &item = items[members[m]];
       if (!starts_or_sets(item.node) || !item.local_target ||
-          (inside.concerns_member(item.accesses, item.jumps) && !only_follows(items, members, item)))
+          (!inside.may_exchange_member(item.accesses, item.jumps) && !only_follows(items, members, members[m])))
         continue;
       inside.remove(item.accesses, item.jumps);
       left.push_back(members[m]);

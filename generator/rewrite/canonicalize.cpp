@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/picked_windows.h"
+
 namespace kgen {
 namespace {
 
@@ -18,6 +20,7 @@ public:
       if (dropped_[g])
         make_whole(out_.grid[g]);
     renumber();
+    note_missing_windows();
     out_.statements = flatten(out_.statements);
     return std::move(out_);
   }
@@ -69,6 +72,16 @@ private:
       else
         set_true(e);
     }
+  }
+
+  // A window that does not exist in a step begins where its array ends.
+  void note_missing_windows() {
+    for (Var &var : out_.vars)
+      for (Dim &dim : var.dims)
+        if (!dim.whole && !lengths_needed(out_, dim.start).empty()) {
+          dim.start = where_it_exists(out_, dim.start, dim.start, dim.extent);
+          dim.may_miss = dim.may_miss || dim.axis == kNone;
+        }
   }
 
   static void set_true(Expr &e) {

@@ -167,6 +167,9 @@ void report_syntax(const toml::parse_error &error, const Source &source, Diagnos
   constexpr std::string_view kPrefix = "Error while parsing ";
   if (const size_t colon = text.find(": "); text.starts_with(kPrefix) && colon != std::string::npos)
     text = text.substr(colon + 2) + " (in " + text.substr(kPrefix.size(), colon - kPrefix.size()) + ")";
+  // What the parser shows of a key in quotes is garbled.
+  if (text.find("cannot redefine") != std::string::npos)
+    text = "what this sets has a value already";
   Diagnostic &d = diags.add(DiagId::toml_syntax, source.place(error.source()), {text});
   for (const SyntaxHelp &row : kSyntaxHelp)
     if (error.description().find(row.part) != std::string_view::npos) {

@@ -33,6 +33,13 @@ std::string without_blanks_at_line_ends(std::string_view text) {
 // Is it C++, in which blanks at the end of a line say nothing? `doc` and `license` are prose.
 bool is_code(std::string_view key) { return key == "body" || key == "functions"; }
 
+// What C++ means by it: blanks at the ends of lines and blank lines before all others are nothing. TOML takes away the
+// first line break behind the quotes, which a blank before it keeps.
+std::string code_alone(std::string_view text) {
+  std::string out = without_blanks_at_line_ends(text);
+  return out.erase(0, std::min(out.find_first_not_of('\n'), out.size()));
+}
+
 // A line of the result. Its text may go over several lines; a blank line has neither text nor comment.
 struct Line {
   std::string text;
@@ -211,7 +218,7 @@ private:
 
 bool same_text(std::string_view key, const Node &a, const Node &b) {
   if (is_code(key) && a.literal && b.literal)
-    return without_blanks_at_line_ends(a.text.text) == without_blanks_at_line_ends(b.text.text);
+    return code_alone(a.text.text) == code_alone(b.text.text);
   return a.text.text == b.text.text;
 }
 

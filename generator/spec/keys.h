@@ -23,7 +23,7 @@ enum class Form {
 
 struct KeyInfo {
   std::string_view section; // "" for the keys of the root; "inputs" for those of `inputs.x = { ... }`; of "schedule"
-                            // its own
+                            // its own; "cuda" for those of schedule.cuda
   std::string_view key;     // "*": a name of the user's own
   Form form;
   std::string_view help;

@@ -48,6 +48,7 @@ constexpr TextKey kTextKeys[] = {
     {"kernel", Form::name, "the name of the kernel, of its functions and files"},
     {"doc", Form::text, "what it computes; goes into the emitted files"},
     {"license", Form::text, "for the head of emitted files"},
+    {"backward_of", Form::name, "the kernel whose gradient this is, as `kgen grad` writes it"},
     {"body", Form::text, "the statements for one element, in single quotes"},
     {"functions", Form::text, "functions that the body calls, in single quotes"},
     {"functions_from", Form::text, "the same from a file below the spec's folder or an --include folder"},
@@ -82,7 +83,8 @@ bool is_misplaced(const Node &root, const Section &section, const Entry &inner) 
   if (inner.key == "body")
     return true;
   const bool text = inner.value.kind == Node::Kind::string &&
-                    inner.value.text.text.find_first_of("[\n") == std::string::npos && section.name != "params";
+                    inner.value.text.text.find_first_of("[\n") == std::string::npos && section.name != "params" &&
+                    !find_type(inner.value.text.text);
   return is_text_key(inner.key) && text && root.find(inner.key) == nullptr;
 }
 

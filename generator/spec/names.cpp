@@ -34,7 +34,9 @@ std::string reserved_reason(std::string_view name) {
   }
   const bool compilers = name.find("__") != std::string_view::npos ||
                          (name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z');
-  return compilers ? "a name that C++ keeps for compilers" : "";
+  if (compilers)
+    return "a name that C++ keeps for compilers";
+  return name == "kgen" || name.starts_with("kgen_") ? "one of kgen's own names" : "";
 }
 
 bool check_form(Reader &reader, const std::string &name, const Place &place) {

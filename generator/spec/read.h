@@ -55,6 +55,7 @@ std::optional<TypeName> read_type(Reader &reader, const PlacedText &text);
 std::string type_help(const Reader &reader, const std::string &name); // what was meant instead of `name`
 void wrong_kind(Reader &reader, const Node &node, const std::string &what, const std::string &wanted);
 void unknown_key(Reader &reader, const Entry &entry, const std::vector<std::string> &known, const std::string &where);
+void check_choices(Reader &reader, const Node &list); // no more than there may be
 bool expect_table(Reader &reader, const Entry &entry, const std::string &wanted);
 
 // The keys that a table may have, what reads each, and what to say of it.

@@ -54,6 +54,7 @@ constexpr Key<AxisDecl> kAxisKeys[] = {{"multiple_of", read_multiple_of, Form::s
                                        {"over", read_over, Form::text, "the axis whose rows have different lengths"}};
 
 void read_sizes_list(Reader &reader, const Entry &entry, AxisDecl &axis) {
+  check_choices(reader, entry.value);
   if (entry.value.items.empty())
     reader.diags.add(DiagId::spec_empty_list, entry.value.place, {ticked(entry.key)});
   for (const Node &item : entry.value.items) {

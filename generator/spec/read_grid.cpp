@@ -91,13 +91,14 @@ namespace {
 // The choices that can be pinned. What is not used yet is said to be, so that nobody counts on it.
 struct ScheduleKey {
   std::string_view target, name;
-  Node::Kind kind;
-  std::string_view wanted;
+  Form form;
+  std::string_view help;
   bool used;
+  std::string_view choices = "";
 };
 constexpr ScheduleKey kScheduleKeys[] = {
-    {"openmp", "lanes", Node::Kind::boolean, "true or false", true},
-    {"cuda", "precision", Node::Kind::string, "\"tf32\" or \"tf32x3\"", false},
+    {"openmp", "lanes", Form::flag, "loops on vectors", true},
+    {"cuda", "precision", Form::text, "of products of f32", false, "tf32 tf32x3"},
 };
 
 bool is_machine(const std::string &key) {
@@ -106,12 +107,22 @@ bool is_machine(const std::string &key) {
 
 void read_choice(Reader &reader, const Entry &entry, const ScheduleKey &key, const std::string &target) {
   const Node &node = entry.value;
-  if (node.kind != key.kind)
-    return wrong_kind(reader, node, ticked(entry.key), std::string(key.wanted));
+  const bool is_flag = key.form == Form::flag;
+  std::string wanted = "true or false";
+  const std::vector<std::string> choices = split(key.choices, ' ');
+  if (!is_flag)
+    wanted = "\"" + join(choices, "\" or \"") + "\"";
+  if (node.kind != (is_flag ? Node::Kind::boolean : Node::Kind::string))
+    return wrong_kind(reader, node, ticked(entry.key), wanted);
+  if (!is_flag && std::find(choices.begin(), choices.end(), node.text.text) == choices.end()) {
+    reader.diags.add(DiagId::spec_unknown_choice, node.place, {node.text.text, ticked(entry.key)}).help =
+        "write " + wanted;
+    return;
+  }
   if (!key.used)
     reader.diags.add(DiagId::spec_schedule_unused, entry.place, {"schedule." + target + "." + entry.key});
   ScheduleEntry out{target, entry.key, int64_t{node.boolean}, node.place};
-  if (node.kind == Node::Kind::string)
+  if (!is_flag)
     out.value = node.text.text;
   reader.spec.schedule.push_back(std::move(out));
 }
@@ -150,8 +161,12 @@ void read_schedule(Reader &reader, const Node &section) {
 }
 
 void list_schedule_keys(std::vector<KeyInfo> &out) {
-  for (const std::string_view target : kTargets)
+  for (const std::string_view target : kTargets) {
     out.push_back({"schedule", target, Form::table, "pinned choices of the plan", ""});
+    for (const ScheduleKey &key : kScheduleKeys)
+      if (key.target == target)
+        out.push_back({target, key.name, key.form, key.help, key.choices});
+  }
 }
 
 void list_grid_keys(std::vector<KeyInfo> &out) { list_keys<GridDecl>("grid", kGridKeys, out); }

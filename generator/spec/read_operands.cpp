@@ -35,7 +35,10 @@ bool for_roles(Reader &reader, const Entry &entry, const OperandDecl &operand, s
       return true;
     allowed += (allowed.empty() ? "" : " or ") + std::string(role_name(role));
   }
-  reader.diags.add(DiagId::spec_key_role, entry.place, {entry.key, std::string(role_name(operand.role)), allowed});
+  Diagnostic &d =
+      reader.diags.add(DiagId::spec_key_role, entry.place, {entry.key, std::string(role_name(operand.role)), allowed});
+  if (operand.role == Role::scratch && entry.key == "block")
+    d.help = "leave it out: along each of its axes scratch holds what a step sees of the arrays";
   return false;
 }
 
@@ -48,6 +51,8 @@ const Param *find_param(const Reader &reader, const Node &node) {
 }
 
 void read_outside(Reader &reader, const Entry &entry, OperandDecl &operand) {
+  if (!for_roles(reader, entry, operand, {Role::input}))
+    return;
   const Node &node = entry.value;
   operand.outside_place = node.place;
   if (node.kind == Node::Kind::number)
@@ -116,6 +121,8 @@ WindowDecl::Dim read_block_dim(Reader &reader, const Node &node) {
 }
 
 void read_block(Reader &reader, const Entry &entry, OperandDecl &operand) {
+  if (!for_roles(reader, entry, operand, {Role::input, Role::output}))
+    return;
   WindowDecl &window = window_of(operand, entry.place);
   if (entry.value.kind != Node::Kind::list) {
     wrong_kind(reader, entry.value, "`block`", "a list with one entry per dimension");
@@ -147,7 +154,8 @@ constexpr Key<OperandDecl> kOperandKeys[] = {
     {"type", read_type_key, Form::text, "element type and axes: \"f32[M, N]\""},
     {"outside", read_outside, Form::number, "what `at` and offset windows read outside of the array; default 0"},
     {"layout", read_layout, Form::text, "strided: its strides are arguments", "strided dense"},
-    {"optional", read_optional, Form::flag, "callers may pass null; the body asks present(x)"},
+    {"optional", read_optional, Form::flag,
+     "callers may pass null; the body asks present(x). An output that is null is neither written nor computed"},
     {"alias", read_alias, Form::text, "of an output: the input whose memory it takes over"},
     {"partial", read_output_flag<&OperandDecl::partial>, Form::flag, "of an output: elements may stay as they were"},
     {"overwrite", read_output_flag<&OperandDecl::overwrite>, Form::flag,
@@ -183,8 +191,7 @@ void check_window(Reader &reader, const Node &table, const OperandDecl &operand)
   bool moves = false;
   for (const WindowDecl::Dim &dim : window.block)
     moves = moves || dim.kind != WindowDecl::Kind::whole;
-  if (moves && operand.role != Role::scratch && index == nullptr && offset == nullptr &&
-      block->kind == Node::Kind::list)
+  if (moves && index == nullptr && offset == nullptr && block->kind == Node::Kind::list)
     reader.diags.add(DiagId::spec_missing_key, window.place, {ticked(operand.name), "index"}).help =
         "say which block a step sees: `index` counts blocks, `offset` counts elements";
   const size_t wanted = window_entries(operand);

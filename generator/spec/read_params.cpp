@@ -112,6 +112,7 @@ std::optional<ParamValue> read_param_value(Reader &reader, const Node &node) {
 
 void read_param_list(Reader &reader, const Node &list, Param &param) {
   param.is_list = true;
+  check_choices(reader, list);
   if (list.items.empty())
     reader.diags.add(DiagId::spec_empty_list, list.place, {ticked(param.name)});
   for (const Node &item : list.items) {
@@ -135,7 +136,7 @@ void read_param_list(Reader &reader, const Node &list, Param &param) {
 
 void read_params(Reader &reader, const Node &section) {
   for (const Entry &entry : section.entries) {
-    Param param{entry.key, {}, false, entry.place};
+    Param param{entry.key, {}, false, entry.place, entry.place};
     declare(reader, entry.key, entry.place, NameKind::param, "a parameter");
     if (entry.value.kind == Node::Kind::list)
       read_param_list(reader, entry.value, param);
@@ -193,12 +194,12 @@ std::string kind_of(const ParamValue &value) {
                                                  : "the name of a function";
 }
 
-void define_type(Reader &reader, size_t index, const std::string &text) {
+void define_type(Reader &reader, size_t index, const std::string &text, const Place &place) {
   Spec &spec = reader.spec;
   TypeParam &param = spec.types[index];
   const auto type = find_type(text);
   if (!type) {
-    reader.diags.add(DiagId::spec_define_value, reader.file, {param.name, "an element type", text}).help =
+    reader.diags.add(DiagId::spec_define_value, place, {param.name, "an element type", text}).help =
         type_help(reader, text);
     return;
   }
@@ -207,7 +208,7 @@ void define_type(Reader &reader, size_t index, const std::string &text) {
     return;
   std::erase_if(spec.only, [&](const std::vector<Type> &row) { return row[index] != *type; });
   if (spec.only.empty())
-    reader.diags.add(DiagId::spec_define_only, reader.file, {param.name, text});
+    reader.diags.add(DiagId::spec_define_only, place, {param.name, text});
 }
 
 // Sizes are arguments of the functions; -D does not fix them.
@@ -219,24 +220,39 @@ std::string define_help(const Reader &reader, const std::string &name) {
          "; a size is fixed in the spec, axes.N = 64";
 }
 
+// The command line as messages show it: one option a line.
+void show_command_line(Reader &reader) {
+  std::string text;
+  for (const auto &[name, value] : reader.options.defines)
+    text += "-D " + printable(name) + "=" + printable(value) + "\n";
+  reader.diags.add_source(std::string(kCommandLine), text);
+}
+
 } // namespace
 
 void apply_defines(Reader &reader) {
   Spec &spec = reader.spec;
+  if (!reader.options.defines.empty())
+    show_command_line(reader);
+  constexpr int kNameColumn = 4; // behind `-D `
+  int line = 0;
   for (const auto &[name, text] : reader.options.defines) {
+    const Place named{std::string(kCommandLine), ++line, kNameColumn, static_cast<int>(name.size())};
+    const Place value_place{named.file, line, kNameColumn + named.length + 1, static_cast<int>(text.size())};
     const auto param =
         std::find_if(spec.params.begin(), spec.params.end(), [&](const Param &p) { return p.name == name; });
     const auto type =
         std::find_if(spec.types.begin(), spec.types.end(), [&](const TypeParam &t) { return t.name == name; });
     if (type != spec.types.end()) {
-      define_type(reader, static_cast<size_t>(type - spec.types.begin()), text);
+      define_type(reader, static_cast<size_t>(type - spec.types.begin()), text, value_place);
     } else if (param == spec.params.end()) {
       if (!reader.options.for_those_that_declare)
-        reader.diags.add(DiagId::spec_define_unknown, reader.file, {name}).help = define_help(reader, name);
+        reader.diags.add(DiagId::spec_define_unknown, named, {name}).help = define_help(reader, name);
     } else if (const auto value = parse_define(*param, text)) {
       param->choices = {*value};
+      param->value_place = value_place;
     } else {
-      reader.diags.add(DiagId::spec_define_value, reader.file, {name, kind_of(param->choices.front()), text});
+      reader.diags.add(DiagId::spec_define_value, value_place, {name, kind_of(param->choices.front()), text});
     }
   }
 }

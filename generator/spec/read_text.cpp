@@ -130,6 +130,8 @@ void read_text(Reader &reader, const Node &root) {
       spec.doc = read_prose(reader, entry);
     } else if (entry.key == "license") {
       spec.license = read_prose(reader, entry);
+    } else if (entry.key == "backward_of") {
+      spec.backward_of = read_prose(reader, entry);
     } else if (entry.key == "body") {
       has_body = true;
       spec.body = read_code(reader, entry);
@@ -140,7 +142,7 @@ void read_text(Reader &reader, const Node &root) {
         reader.diags.add(DiagId::spec_functions_twice, entry.place).help =
             "move all functions into the file, or into the spec";
       else
-        spec.functions = read_functions_from(reader, entry.value);
+        spec.functions = read_functions_from(reader, entry.value), spec.functions_from = entry.value.text.text;
     }
   }
   if (!has_kernel && reader.misplaced.count("kernel") == 0)

@@ -109,11 +109,29 @@ std::optional<TypeName> read_type(Reader &reader, const PlacedText &text) {
 namespace {
 // Keys of the root that are easily written below a table header, where they belong to that table.
 bool is_root_key(std::string_view key) {
-  for (const std::string_view root : {"kernel", "doc", "license", "body", "functions", "functions_from"})
+  for (const std::string_view root : {"kernel", "doc", "license", "backward_of", "body", "functions", "functions_from"})
     if (key == root)
       return true;
   return false;
 }
+} // namespace
+
+namespace {
+// Words of Pallas and Triton.
+constexpr std::pair<std::string_view, std::string_view> kOtherKeys[] = {
+    {"dimension_semantics", "each dimension says its own: grid.i = { ..., semantics = \"parallel\" }"},
+    {"compiler_params", "each dimension says its own: grid.i = { ..., semantics = \"parallel\" }"},
+    {"in_specs", "an array says its window: inputs.x = { type = \"f32[M]\", block = [64], index = [\"i\"] }"},
+    {"out_specs", "an array says its window: outputs.y = { type = \"f32[M]\", block = [64], index = [\"i\"] }"},
+    {"block_shape", "the window of an array is block = [...] with index = [...]"},
+    {"index_map", "the window of an array is block = [...] with index = [\"i\"], over the names of the grid"},
+    {"scratch_shapes", "memory of a step is scratch.acc = \"f32[M]\""},
+    {"input_output_aliases", "an output says it: outputs.y = { type = \"f32[M]\", alias = \"x\" }"},
+    {"num_scalar_prefetch", "arrays that windows read are tables.t = \"i32[S]\""},
+    {"out_shape", "outputs stand under outputs.y = \"f32[M]\""},
+    {"autotune", "kgen plans the loops itself"},
+    {"constexpr", "a constant is params.p = 3"},
+};
 } // namespace
 
 void unknown_key(Reader &reader, const Entry &entry, const std::vector<std::string> &known, const std::string &where) {
@@ -132,6 +150,16 @@ void unknown_key(Reader &reader, const Entry &entry, const std::vector<std::stri
         "what follows a [table] header belongs to that table: move " + ticked(entry.key) + " above the first header";
   else
     d.help = did_you_mean(entry.key, known);
+  for (const auto &[theirs, ours] : kOtherKeys)
+    if (theirs == entry.key)
+      d.help = std::string(ours) + ": see docs/coming_from.md";
+}
+
+void check_choices(Reader &reader, const Node &list) {
+  constexpr size_t kMost = 256;
+  if (list.items.size() > kMost)
+    reader.diags.add(DiagId::spec_too_many, list.place, {std::to_string(kMost), "choices in a list"}).help =
+        "each is a set of functions: make several specs, or a scalar that is given at run time";
 }
 
 bool expect_table(Reader &reader, const Entry &entry, const std::string &wanted) {

@@ -36,6 +36,7 @@ struct Param {
   std::vector<ParamValue> choices;
   bool is_list = false; // a list makes one set of functions per choice, even a list of one
   Place place;
+  Place value_place; // of what it is: in the spec, or on the command line
 };
 
 // `real` as an element type: what floating-point operands are calculated in, which each variant decides.
@@ -165,6 +166,8 @@ struct Spec {
   Place kernel_place;
   std::string doc;
   std::string license;
+  std::string backward_of;    // the kernel whose gradient this is; else empty
+  std::string functions_from; // the file that holds the functions, as written; else empty
   std::vector<TypeParam> types;
   std::vector<std::vector<Type>> only; // types.only; empty: the cross product
   std::vector<Param> params;

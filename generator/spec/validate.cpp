@@ -88,9 +88,15 @@ std::vector<Type> choices_of(const Spec &spec, const TypeName &type) {
   return {type.type};
 }
 
+// The least number that a floating type rounds to infinity: half a step beyond its largest one.
+double becomes_infinite(const TypeRow &row) {
+  const int largest = row.type == Type::f64 ? 1023 : row.type == Type::f16 ? 15 : 127; // power of 2
+  return std::ldexp(2 - std::ldexp(1.0, -row.significand_bits), largest);
+}
+
 bool holds(const TypeRow &row, double value) {
   if (is_floating(row.type))
-    return true;
+    return !std::isfinite(value) || std::fabs(value) < becomes_infinite(row);
   const double high = std::ldexp(1.0, row.significand_bits), low = is_unsigned(row.type) ? 0 : -high;
   return row.kind == TypeKind::boolean ? value == 0 || value == 1
                                        : value >= low && value < high && value == std::floor(value);
@@ -289,6 +295,43 @@ void check_variants(Reader &reader) {
   }
 }
 
+// Is the axis cut into windows anywhere? Then each array may well have a size of its own.
+bool is_windowed(const Spec &spec, const std::string &axis) {
+  const auto has_axis = [&](const OperandDecl &operand) {
+    return operand.window && std::ranges::any_of(operand.dims, [&](const DimDecl &dim) {
+             return std::ranges::find(dim.axes, axis) != dim.axes.end();
+           });
+  };
+  return std::ranges::any_of(spec.grid, [&](const GridDecl &dim) { return dim.axis == axis; }) ||
+         std::ranges::any_of(spec.operands, has_axis);
+}
+
+// `C=4` in one array and `C` in another: who writes that mostly means one size, and callers would have to pass it.
+void check_sizes_apart(Reader &reader) {
+  const Spec &spec = reader.spec;
+  for (const std::string &axis : spec.axis_order) {
+    const OperandDecl *fixed = nullptr, *open = nullptr;
+    const DimDecl *fixed_dim = nullptr, *open_dim = nullptr;
+    for (const OperandDecl &operand : spec.operands)
+      for (const DimDecl &dim : operand.dims) {
+        if (dim.axes != std::vector<std::string>{axis})
+          continue;
+        if (dim.extent && dim.extent->is_integer() && fixed == nullptr)
+          fixed = &operand, fixed_dim = &dim;
+        else if (!dim.extent && open == nullptr)
+          open = &operand, open_dim = &dim;
+      }
+    const bool declared = std::ranges::any_of(spec.axes, [&](const AxisDecl &decl) { return decl.name == axis; });
+    if (fixed == nullptr || open == nullptr || declared || is_windowed(spec, axis))
+      continue;
+    const std::string size = std::to_string(fixed_dim->extent->value);
+    Diagnostic &d = reader.diags.add(DiagId::spec_size_apart, open_dim->place, {axis, size, fixed->name});
+    d.labels.push_back({fixed_dim->place, size + " here"});
+    d.help = "axes." + axis + " = " + size +
+             " gives it that size everywhere; if the sizes do differ, give one of the " + "axes another name";
+  }
+}
+
 // C arguments: operands, scalars and tables as they stand in the file. Scratch is none, and an input whose memory is an
 // output's is that output.
 void list_arguments(Spec &spec) {
@@ -296,11 +339,12 @@ void list_arguments(Spec &spec) {
   auto add = [&](const Place &place, ArgumentRef::Kind kind, size_t index) {
     placed.push_back({{place.line, place.column}, {kind, static_cast<int>(index)}});
   };
+  std::set<std::string> aliased;
+  for (const OperandDecl &operand : spec.operands)
+    aliased.insert(operand.alias);
   for (size_t i = 0; i < spec.operands.size(); ++i) {
     const OperandDecl &operand = spec.operands[i];
-    const bool aliased = std::any_of(spec.operands.begin(), spec.operands.end(),
-                                     [&](const OperandDecl &o) { return o.alias == operand.name; });
-    if (operand.role != Role::scratch && !aliased)
+    if (operand.role != Role::scratch && aliased.count(operand.name) == 0)
       add(operand.place, ArgumentRef::Kind::operand, i);
   }
   for (size_t i = 0; i < spec.scalars.size(); ++i)
@@ -321,6 +365,7 @@ void validate(Reader &reader) {
   check_axes(reader);
   check_grid(reader);
   check_batch(reader);
+  check_sizes_apart(reader);
   if (reader.diags.error_count() == reader.errors_before)
     check_variants(reader);
   list_arguments(reader.spec);

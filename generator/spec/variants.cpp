@@ -20,6 +20,11 @@ void extend(std::string &suffix, const std::string &part) { suffix += (suffix.em
 // Each variant times each choice, the last choice running fastest.
 template <class Choice, class Apply>
 void cross(std::vector<Variant> &variants, const std::vector<Choice> &choices, const Apply &apply) {
+  if (choices.size() == 1) { // most have one, and there may be thousands: nothing is copied for them
+    for (Variant &variant : variants)
+      apply(variant, choices.front());
+    return;
+  }
   std::vector<Variant> out;
   for (const Variant &variant : variants)
     for (const Choice &choice : choices) {

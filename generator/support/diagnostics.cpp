@@ -326,11 +326,13 @@ std::string github_escape(std::string_view text, bool property) {
 
 std::string render_github(const Diagnostic &d) {
   const std::string command(d.severity == Severity::note ? "notice" : severity_name(d.severity));
-  std::string out = "::" + command + " file=" + github_escape(d.place.file, true);
-  if (d.place.line > 0)
+  std::string out = "::" + command + " ";
+  if (d.place.file != kCommandLine)
+    out += "file=" + github_escape(d.place.file, true);
+  if (d.place.line > 0 && d.place.file != kCommandLine)
     out += ",line=" + std::to_string(d.place.line) + ",col=" + std::to_string(d.place.column) +
            ",endColumn=" + std::to_string(d.place.column + std::max(d.place.length, 1));
-  out += ",title=" + std::string(diagnostic_row(d.id).code) + "::";
+  out += std::string(out.ends_with(' ') ? "" : ",") + "title=" + std::string(diagnostic_row(d.id).code) + "::";
   const std::string help(help_of(d));
   return out + github_escape(help.empty() ? d.text : d.text + "\nhelp: " + help, false) + "\n";
 }

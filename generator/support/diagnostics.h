@@ -19,6 +19,9 @@ struct Place {
   int length = 1;
 };
 
+// In the place of a file: what -D says is shown as it was given.
+inline constexpr std::string_view kCommandLine = "command line";
+
 enum class Severity { error, warning, note };
 
 enum class DiagId {

@@ -1,14 +1,19 @@
 // Reading and writing files; the only code of the early stages that touches the disk.
 #include "support/files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
-#include <memory>
+#include <random>
+#include <set>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include "support/text.h"
 
@@ -16,38 +21,70 @@ namespace kgen {
 namespace fs = std::filesystem;
 
 namespace {
-struct Close {
-  void operator()(std::FILE *file) const { std::fclose(file); }
+
+class Descriptor {
+public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor &) = delete;
+  Descriptor &operator=(const Descriptor &) = delete;
+  int number() const { return number_; }
+  bool close() { // some file systems tell only now that a file could not be written
+    const int number = std::exchange(number_, -1);
+    return number < 0 || ::close(number) == 0;
+  }
+
+private:
+  int number_;
 };
-using Handle = std::unique_ptr<std::FILE, Close>;
 
 std::string too_large(size_t limit) { return "it is larger than " + std::to_string(limit) + " bytes"; }
+
+// Whoever names a stream of the shell's wants to wait for it. A pipe of any other name has perhaps no writer at all.
+bool may_wait(const std::string &path) { return path.starts_with("/dev/") || path.starts_with("/proc/self/fd/"); }
+
+// Empty, or why the open file is none that can be read to its end.
+std::string unreadable_kind(int number, const std::string &path) {
+  struct stat status{};
+  if (::fstat(number, &status) != 0)
+    return std::strerror(errno);
+  if (S_ISDIR(status.st_mode))
+    return "it is a folder";
+  return S_ISREG(status.st_mode) || may_wait(path) ? "" : "it is a pipe or a device, not a file";
+}
+
 } // namespace
 
-std::optional<std::string> read_file(const std::string &path, size_t limit, std::string &reason) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    reason = "it is a folder";
-    return std::nullopt;
-  }
-  Handle file(std::fopen(path.c_str(), "rb"));
-  if (!file) {
-    reason = std::strerror(errno);
-    return std::nullopt;
-  }
-  std::string text;
+bool read_stream(int number, size_t limit, std::string &text, std::string &reason) {
   char buffer[1 << 16];
-  while (const size_t count = std::fread(buffer, 1, sizeof buffer, file.get())) {
-    text.append(buffer, count);
+  for (;;) {
+    const ssize_t count = ::read(number, buffer, sizeof buffer);
+    if (count == 0)
+      return true;
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0) {
+      reason = std::strerror(errno);
+      return false;
+    }
+    text.append(buffer, static_cast<size_t>(count));
     if (text.size() > limit) {
       reason = too_large(limit);
-      return std::nullopt;
+      return false;
     }
   }
-  if (std::ferror(file.get())) {
+}
+
+std::optional<std::string> read_file(const std::string &path, size_t limit, std::string &reason) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | (may_wait(path) ? 0 : O_NONBLOCK)));
+  if (file.number() < 0) {
     reason = std::strerror(errno);
     return std::nullopt;
   }
+  reason = unreadable_kind(file.number(), path);
+  std::string text;
+  if (!reason.empty() || !read_stream(file.number(), limit, text, reason))
+    return std::nullopt;
   return text;
 }
 
@@ -66,7 +103,47 @@ std::optional<std::string> read_source(const std::string &path, Diagnostics &dia
 }
 
 namespace {
-std::string temporary_name(const std::string &path) { return path + ".kgen-" + std::to_string(::getpid()); }
+
+// FILE.kgen-PROCESS-RANDOM. Nobody can put something in the way of a name that nobody can guess; the process tells
+// whether whoever made it may still be at work.
+constexpr std::string_view kTemporary = ".kgen-";
+constexpr size_t kRandomDigits = 16;
+
+std::string temporary_name(const std::string &path) {
+  static std::random_device random;
+  char digits[kRandomDigits + 1];
+  std::snprintf(digits, sizeof digits, "%08x%08x", static_cast<unsigned>(random()), static_cast<unsigned>(random()));
+  return path + std::string(kTemporary) + std::to_string(::getpid()) + "-" + digits;
+}
+
+// The process that a temporary file belongs to; nullopt: it is none of ours.
+std::optional<pid_t> process_of(const std::string &name) {
+  const size_t at = name.rfind(kTemporary);
+  if (at == std::string::npos || at == 0)
+    return std::nullopt;
+  const std::vector<std::string> parts = split(std::string_view(name).substr(at + kTemporary.size()), '-');
+  const auto consists_of = [](const std::string &text, const char *digits) {
+    return !text.empty() && text.size() <= kRandomDigits && text.find_first_not_of(digits) == std::string::npos;
+  };
+  if (parts.size() != 2 || !consists_of(parts[0], "0123456789") || parts[0].size() > 9 ||
+      parts[1].size() != kRandomDigits || !consists_of(parts[1], "0123456789abcdef"))
+    return std::nullopt;
+  return static_cast<pid_t>(std::stol(parts[0]));
+}
+
+// What was left behind by runs that were killed.
+void remove_abandoned(const std::set<fs::path> &folders) {
+  std::error_code error;
+  for (const fs::path &folder : folders)
+    for (fs::directory_iterator it(folder.empty() ? "." : folder, error), end; !error && it != end;
+         it.increment(error)) {
+      std::error_code gone;
+      const std::optional<pid_t> process = process_of(it->path().filename().string());
+      const bool abandoned = process && (*process == ::getpid() || (::kill(*process, 0) != 0 && errno == ESRCH));
+      if (abandoned && fs::symlink_status(it->path(), gone).type() == fs::file_type::regular)
+        fs::remove(it->path(), gone);
+    }
+}
 
 bool holds(const std::string &path, const std::string &text) {
   std::string reason;
@@ -76,17 +153,30 @@ bool holds(const std::string &path, const std::string &text) {
   return read_file(path, text.size(), reason) == text;
 }
 
-// Empty if all went well, else the reason.
-std::string write_plain(const std::string &path, const std::string &text) {
-  errno = 0;
-  Handle file(std::fopen(path.c_str(), "wb"));
-  if (!file)
+// What a file may be used for stays as it was; a link, or what it leads to, says nothing of the file in its place.
+void keep_permissions(int number, const std::string &path) {
+  struct stat before{};
+  if (::lstat(path.c_str(), &before) == 0 && S_ISREG(before.st_mode))
+    (void)::fchmod(number, before.st_mode & 0777);
+}
+
+// The text under a new name beside `path`. Empty if all went well, else the reason; `temporary` is what there is then.
+std::string stage(const std::string &path, const std::string &text, std::string &temporary) {
+  const std::string name = temporary_name(path);
+  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (file.number() < 0)
     return std::strerror(errno);
-  const bool complete = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
-  // A full disk may show only when the buffer is flushed.
-  if (!complete || std::fclose(file.release()) != 0)
-    return std::strerror(errno);
-  return {};
+  temporary = name;
+  for (size_t at = 0; at < text.size();) {
+    const ssize_t count = ::write(file.number(), text.data() + at, text.size() - at);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return std::strerror(count < 0 ? errno : ENOSPC);
+    at += static_cast<size_t>(count);
+  }
+  keep_permissions(file.number(), path);
+  return file.close() ? "" : std::strerror(errno);
 }
 
 // Whoever interrupts waits until all files are there, or none.
@@ -120,11 +210,15 @@ std::string make_parent(const std::string &path) {
 
 bool write_files(const std::vector<OutputFile> &files, std::vector<std::string> &written, Diagnostics &diags) {
   const SignalsWait until_written;
-  std::vector<const OutputFile *> staged;
+  std::set<fs::path> folders;
+  for (const OutputFile &file : files)
+    folders.insert(fs::path(file.path).parent_path());
+  remove_abandoned(folders);
+  std::vector<std::pair<std::string, std::string>> staged; // file and temporary
   std::error_code ignored;
   auto fail = [&](const std::string &path, const std::string &reason) {
-    for (const OutputFile *file : staged)
-      fs::remove(temporary_name(file->path), ignored);
+    for (const auto &[file, temporary] : staged)
+      fs::remove(temporary, ignored);
     diags.add(DiagId::file_unwritable, Place{path, 0, 0, 0}, {path, reason});
     return false;
   };
@@ -134,19 +228,19 @@ bool write_files(const std::vector<OutputFile> &files, std::vector<std::string> 
     std::string reason = make_parent(file.path);
     if (!reason.empty())
       return fail(file.path, reason);
-    staged.push_back(&file);
-    reason = write_plain(temporary_name(file.path), file.text);
+    std::string temporary;
+    reason = stage(file.path, file.text, temporary);
+    if (!temporary.empty())
+      staged.emplace_back(file.path, temporary);
     if (!reason.empty())
       return fail(file.path, reason);
-    if (const fs::file_status before = fs::status(file.path, ignored); fs::exists(before))
-      fs::permissions(temporary_name(file.path), before.permissions(), ignored);
   }
-  for (const OutputFile *file : staged) {
+  for (auto &[path, temporary] : staged) {
     std::error_code error;
-    fs::rename(temporary_name(file->path), file->path, error);
+    fs::rename(temporary, path, error);
     if (error)
-      return fail(file->path, error.message());
-    written.push_back(file->path);
+      return fail(path, error.message());
+    written.push_back(path);
   }
   return true;
 }

@@ -17,7 +17,10 @@ constexpr size_t kLargestSource = size_t{1} << 20;
 // Nor does what is written.
 constexpr size_t kLargestOutput = size_t{64} << 20;
 
-// The whole file. `reason` says in words why not.
+// All that an open stream gives, behind what `text` holds. False with a `reason`.
+bool read_stream(int number, size_t limit, std::string &text, std::string &reason);
+// The whole file. `reason` says in words why not. Pipes and devices are read by the names that shells give to streams
+// only (/dev/stdin, /dev/fd/63): of any other it is not known that it ends.
 std::optional<std::string> read_file(const std::string &path, size_t limit, std::string &reason);
 // The same, with the failure as a message about the file.
 std::optional<std::string> read_source(const std::string &path, Diagnostics &diags);
@@ -28,8 +31,8 @@ struct OutputFile {
 };
 
 // Writes all or nothing: first every changed file under a temporary name beside it, then all renames. Files that hold
-// the text already are not touched. Missing folders are made. False after a message; else `written` has the paths that
-// changed.
+// the text already are not touched. Missing folders are made, and temporary files of runs that were killed deleted.
+// False after a message; else `written` has the paths that changed.
 bool write_files(const std::vector<OutputFile> &files, std::vector<std::string> &written, Diagnostics &diags);
 
 // Makes the file, or its time now. False after a message.

@@ -4,17 +4,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+{{{contract}}}
+{{{statuses}}}
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
-// All functions return 0, or a status that {{kernel}}_error explains. Arrays are dense and row-major unless strides are
-// given, and need no alignment.{{{workspace_note}}}
 {{{functions}}}
 {{{sizes}}}
-// What a status means.
-const char* {{kernel}}_error(int status);
-
 #if defined(__cplusplus)
 }
+#endif
+
+// What a status means.
+static inline const char* {{kernel}}_error(int status) {
+{{#kinds}}
+  {{{text}}}
+{{/kinds}}
+  switch (status) {
+    case 0: return "success";
+{{#messages}}
+    case {{{label}}}: return "{{{text}}}";
+{{/messages}}
+    default: return "unknown status";
+  }
+}
+
+#if defined(__cplusplus)
+
+// The arguments by name, so that no two sizes are swapped.
+{{{structs}}}
 #endif

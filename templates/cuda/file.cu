@@ -5,11 +5,14 @@
 #include <{{name}}>
 {{/includes}}
 
+{{{helpers}}}
+
 namespace {
 
-{{#helpers}}
-{{{text}}}
-{{/helpers}}
+{{#helper_namespace}}
+using namespace {{name}};
+{{/helper_namespace}}
+
 {{#kernels}}
 {{{text}}}
 {{/kernels}}

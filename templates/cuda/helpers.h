@@ -1,12 +1,14 @@
 //@ row_at
 // Where a packed row starts, kept within the array: nothing checks tables in device memory.
-template <class T> DEVICE T row_at(const T* starts, int64_t row, int64_t total) {
+template <class T>
+__device__ inline T row_at(const T* starts, int64_t row, int64_t total) {
   const T start = starts[row];
   return start < 0 ? T(0) : start > total ? T(total) : start;
 }
 //@ longest_row: row_at
 // The length of the longest packed row.
-template <class T> DEVICE int64_t longest_row(const T* starts, int64_t rows, int64_t total) {
+template <class T>
+__device__ inline int64_t longest_row(const T* starts, int64_t rows, int64_t total) {
   int64_t longest = 0;
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t length = int64_t(row_at(starts, row + 1, total)) - row_at(starts, row, total);
@@ -15,43 +17,44 @@ template <class T> DEVICE int64_t longest_row(const T* starts, int64_t rows, int
   return longest;
 }
 //@ from_bf16
-FUNCTION float from_bf16(uint16_t bits) {
+__host__ __device__ inline float from_bf16(uint16_t bits) {
   return __bfloat162float(__ushort_as_bfloat16(bits));
 }
 //@ to_bf16
-FUNCTION uint16_t to_bf16(float v) {
-  return __bfloat16_as_ushort(__float2bfloat16_rn(v));
-}
+__host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_ushort(__float2bfloat16_rn(v)); }
 //@ from_f16
-FUNCTION float from_f16(uint16_t bits) {
-  return __half2float(__ushort_as_half(bits));
-}
+__host__ __device__ inline float from_f16(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
 //@ to_f16
-FUNCTION uint16_t to_f16(float v) {
-  return __half_as_ushort(__float2half_rn(v));
-}
+__host__ __device__ inline uint16_t to_f16(float v) { return __half_as_ushort(__float2half_rn(v)); }
 //@ atomic_add
-template <class V> DEVICE void atomic_add(int32_t* place, V value) {
+template <class V>
+__device__ inline void atomic_add(int32_t* place, V value) {
   atomicAdd(place, int32_t(value));
 }
-template <class V> DEVICE void atomic_add(uint32_t* place, V value) {
+template <class V>
+__device__ inline void atomic_add(uint32_t* place, V value) {
   atomicAdd(place, uint32_t(value));
 }
-template <class V> DEVICE void atomic_add(int64_t* place, V value) {
+template <class V>
+__device__ inline void atomic_add(int64_t* place, V value) {
   atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
 }
-template <class V> DEVICE void atomic_add(uint64_t* place, V value) {
+template <class V>
+__device__ inline void atomic_add(uint64_t* place, V value) {
   atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
 }
-template <class V> DEVICE void atomic_add(float* place, V value) {
+template <class V>
+__device__ inline void atomic_add(float* place, V value) {
   atomicAdd(place, float(value));
 }
-template <class V> DEVICE void atomic_add(double* place, V value) {
+template <class V>
+__device__ inline void atomic_add(double* place, V value) {
   atomicAdd(place, double(value));
 }
 //@ atomic_add_small
 // Elements of one or two bytes: the word around them is exchanged.
-template <class T, class V> DEVICE void atomic_add(T* place, V value) {
+template <class T, class V>
+__device__ inline void atomic_add(T* place, V value) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(place);
   uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
   const uint32_t shift = uint32_t(address & 3) * 8, mask = (sizeof(T) == 1 ? 0xffu : 0xffffu) << shift;
@@ -64,7 +67,7 @@ template <class T, class V> DEVICE void atomic_add(T* place, V value) {
 }
 //@ atomic_add_bf16: from_bf16 to_bf16
 // The sum is rounded each time, as it is stored; the word around it is exchanged.
-DEVICE void atomic_add_bf16(uint16_t* place, float value) {
+__device__ inline void atomic_add_bf16(uint16_t* place, float value) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(place);
   uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
   const uint32_t shift = uint32_t(address & 3) * 8;
@@ -77,7 +80,7 @@ DEVICE void atomic_add_bf16(uint16_t* place, float value) {
 }
 //@ atomic_add_f16: from_f16 to_f16
 // The sum is rounded each time, as it is stored; the word around it is exchanged.
-DEVICE void atomic_add_f16(uint16_t* place, float value) {
+__device__ inline void atomic_add_f16(uint16_t* place, float value) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(place);
   uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
   const uint32_t shift = uint32_t(address & 3) * 8;
@@ -88,68 +91,6 @@ DEVICE void atomic_add_f16(uint16_t* place, float value) {
     old = atomicCAS(word, assumed, (assumed & ~(0xffffu << shift)) | (next << shift));
   } while (old != assumed);
 }
-//@ overflows
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > INT64_MAX / product) return true;
-    product *= factor;
-  }
-  return false;
-}
-//@ overlap
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) && q < p + uintptr_t(a_bytes);
-}
-//@ overlapping: overlap
-// An array of a call. An output has a status for sharing memory, and inputs that it may be.
-struct Extent {
-  const void* data;
-  int64_t bytes;
-  int status = 0;
-  std::vector<const void*> inputs = {};
-  bool may_be(const Extent& other) const {
-    for (const void* input : inputs)
-      if (other.status == 0 && other.data == data && input == data) return true;
-    return false;
-  }
-};
-// The status of the first output that shares memory with another array, or 0.
-inline int overlapping(std::initializer_list<Extent> arrays) {
-  for (const Extent& out : arrays)
-    for (const Extent& other : arrays)
-      if (out.status != 0 && &out != &other && !out.may_be(other) &&
-          overlap(out.data, out.bytes, other.data, other.bytes))
-        return out.status;
-  return 0;
-}
-//@ has_duplicates
-template <class T> inline bool has_duplicates(const T* table, int64_t count) {
-  std::vector<T> sorted(table, table + count);
-  std::sort(sorted.begin(), sorted.end());
-  return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-}
-//@ WindowSet
-// The windows that steps have visited so far.
-class WindowSet {
- public:
-  // Is it the window of the step before, or one not seen yet?
-  bool continues(const std::vector<int64_t>& window) {
-    if (window == last_ && !seen_.empty()) return true;
-    last_ = window;
-    return seen_.insert(window).second;
-  }
-  bool is_new(const std::vector<int64_t>& window) { return seen_.insert(window).second; }
-
- private:
-  std::set<std::vector<int64_t>> seen_;
-  std::vector<int64_t> last_;
-};
 //@ reserve
 // Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
@@ -160,10 +101,47 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
     total += (count * bytes + 255) / 256 * 256;
   return start;
 }
+//@ cuda_status: status_of
+// The status of a CUDA call. Its error does not stay behind for those who ask for the last one.
+inline int cuda_status(cudaError_t error) {
+  if (error == cudaSuccess) return 0;
+  if (cudaPeekAtLastError() == error) cudaGetLastError();
+  return status_of(KGEN_CUDA_ERROR, int(error));
+}
+//@ Memory: cuda_status check_workspace
+// Memory for intermediates: the caller's, or its own, which is taken and given back in order of the stream.
+class Memory {
+ public:
+  template <class A, size_t Count>
+  Memory(void* workspace, int64_t given, int64_t needed, const A (&arrays)[Count], cudaStream_t stream)
+      : status(check_workspace(workspace, given, needed, 16, arrays)), stream_(stream) {
+    if (workspace == nullptr && needed > 0) {
+      const cudaError_t error = cudaMallocAsync(&own_, size_t(needed), stream);
+      if (error == cudaErrorMemoryAllocation)
+        cuda_status(error), status = status_of(KGEN_NO_MEMORY);
+      else
+        status = cuda_status(error);
+    }
+    data = static_cast<char*>(own_ != nullptr ? own_ : workspace);
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() {
+    if (own_ != nullptr) cudaFreeAsync(own_, stream_);
+  }
+
+  int status;
+  char* data = nullptr;
+
+ private:
+  void* own_ = nullptr;
+  cudaStream_t stream_;
+};
 //@ launch
 // Starts a kernel on the stream; the arguments are converted to the kernel's own types.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes, cudaStream_t stream, Arguments... arguments) {
+inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
+                          cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
@@ -173,29 +151,33 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 th
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 //@ block_threads
-// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the device idle.
+// The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
+// device idle.
 inline unsigned block_threads(int64_t length, int64_t blocks) {
   unsigned threads = 32;
-  while (threads < 512 &&
-         (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
+  while (threads < 512 && (threads * 16 < length || (threads * 4 < length && blocks < 262144 / threads)))
     threads *= 2;
   return threads;
 }
 //@ RowShape: ceil_div smaller
-// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep. Sizes alone
-// decide, and so results are the same on all devices: 16 elements a thread, fewer where that leaves a device idle;
-// several rows a block where they are short; `chunks` blocks a row where rows are few, or too long for a block to keep.
+// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
+// Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
+// leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
+// or too long for a block to keep.
 struct RowShape {
   enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
-  int64_t rows, turns, bytes, teams; // rows that are worked on at once, at most
-  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes; // a block takes `chunk` turns of a row
+  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
+  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
   unsigned threads = 8, together = 1, chunks = 1;
 
-  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn, unsigned most_chunks)
+  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
+           unsigned most_chunks)
       : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
     const int64_t length = turns * elements, all_bytes = turns * bytes;
-    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads))) threads *= 2;
-    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together)) together *= 2;
+    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
+      threads *= 2;
+    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
+      together *= 2;
     while (chunks < most_chunks &&
            ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
             (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
@@ -204,7 +186,7 @@ struct RowShape {
   }
   void split(unsigned blocks_of_row) {
     chunks = blocks_of_row;
-    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16; // so that all begin with a whole access
+    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
     kept_bytes = chunk * bytes;
     blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
     parts = chunks > 1 ? rows * chunks : 0;
@@ -213,15 +195,16 @@ struct RowShape {
   }
 };
 //@ ColumnShape: ceil_div
-// How folds of columns are shared out: a block takes `wide` columns, with `deep` threads for each; where columns are few,
-// `chunks` blocks share the rows.
+// How folds of columns are shared out: a block takes `wide` columns, with `deep` threads for each; where
+// columns are few, `chunks` blocks share the rows.
 struct ColumnShape {
   unsigned wide = 32, deep = 1, chunks = 1;
   int64_t chunk, blocks, parts, tickets;
   ColumnShape(int64_t rows, int64_t columns, unsigned most_chunks) {
     while (deep < 16 && deep * 4 < rows && columns < 262144 / deep) deep *= 2;
     if (deep < 8) wide = 256 / deep;
-    while (chunks < most_chunks && chunks * deep * 16 < rows && columns < 262144 / (chunks * deep)) chunks *= 2;
+    while (chunks < most_chunks && chunks * deep * 16 < rows && columns < 262144 / (chunks * deep))
+      chunks *= 2;
     const int64_t tiles = ceil_div(columns, wide);
     chunk = ceil_div(rows, chunks);
     blocks = tiles * chunks;
@@ -238,25 +221,34 @@ inline bool aligned(std::initializer_list<const void*> arrays) {
   return true;
 }
 //@ Pack
-// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at once.
-template <size_t kBytes> struct Aligned {
-  enum : size_t { kTo = kBytes % 16 == 0 ? 16 : kBytes % 8 == 0 ? 8 : kBytes % 4 == 0 ? 4 : kBytes % 2 == 0 ? 2 : 1 };
+// The elements of neighbouring positions, each of which has kFields of them: what a thread loads or stores at
+// once.
+template <size_t kBytes>
+struct Aligned {
+  enum : size_t {
+    kTo = kBytes % 16 == 0  ? 16
+          : kBytes % 8 == 0 ? 8
+          : kBytes % 4 == 0 ? 4
+          : kBytes % 2 == 0 ? 2
+                            : 1
+  };
 };
 template <class T, int kElements, int kFields = 1>
 struct alignas(kElements == 1 ? alignof(T) : Aligned<kElements * kFields * sizeof(T)>::kTo) Pack {
   T elements[kElements * kFields];
-  DEVICE T& operator[](int i) { return elements[i]; }
-  DEVICE const T& operator[](int i) const { return elements[i]; }
+  __device__ inline T& operator[](int i) { return elements[i]; }
+  __device__ inline const T& operator[](int i) const { return elements[i]; }
 };
 //@ Tile
 // A tile in shared memory, its rows padded so that going along a column touches all banks.
-template <class T, int kSide> struct Tile {
+template <class T, int kSide>
+struct Tile {
   T at[kSide][kSide + (sizeof(T) < 4 ? 4 / sizeof(T) : 1)];
 };
 //@ load_pack: Pack
 // Past the end, where only `left` positions are left, the last of them is repeated.
 template <int kElements, int kFields = 1, bool kWide = true, class T, class Index>
-DEVICE Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
+__device__ inline Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
   if (kWide && left >= kElements) return *reinterpret_cast<const Pack<T, kElements, kFields>*>(from);
   Pack<T, kElements, kFields> pack;
 #pragma unroll
@@ -266,7 +258,7 @@ DEVICE Pack<T, kElements, kFields> load_pack(const T* from, Index left) {
 }
 //@ store_pack: Pack
 template <bool kWide = true, class T, int kElements, int kFields, class Index>
-DEVICE void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
+__device__ inline void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index left) {
   if (kWide && left >= kElements) {
     *reinterpret_cast<Pack<T, kElements, kFields>*>(to) = pack;
     return;
@@ -277,9 +269,7 @@ DEVICE void store_pack(T* to, const Pack<T, kElements, kFields>& pack, Index lef
 }
 //@ padded_bytes
 // Room for `count` elements, so that the next tile is aligned too.
-inline int64_t padded_bytes(int64_t count, int64_t bytes) {
-  return (count * bytes + 15) / 16 * 16;
-}
+inline int64_t padded_bytes(int64_t count, int64_t bytes) { return (count * bytes + 15) / 16 * 16; }
 //@ workspace_tiles
 // Tiles that do not fit into shared memory lie in the workspace, one set a block.
 inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t blocks) {
@@ -287,54 +277,64 @@ inline int64_t workspace_tiles(int64_t bytes, int64_t shared_limit, int64_t bloc
 }
 //@ take
 // The next tile of `count` elements.
-template <class T> DEVICE T* take(char*& tile, int64_t count) {
+template <class T>
+__device__ inline T* take(char*& tile, int64_t count) {
   T* const out = reinterpret_cast<T*>(tile);
   tile += (count * int64_t(sizeof(T)) + 15) / 16 * 16;
   return out;
 }
 //@ from_lane
 // The value that another lane has, of the warp or of its neighbouring `width` lanes `mask`.
-template <class T> DEVICE T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+template <class T>
+__device__ inline T from_lane(T value, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
   return T(__shfl_sync(mask, value, int(lane), int(width)));
 }
 //@ Best: from_lane
 // A value and where it stands.
-template <class T> struct Best {
+template <class T>
+struct Best {
   T value;
   int64_t index;
 };
 template <class T>
-DEVICE Best<T> from_lane(Best<T> best, unsigned lane, unsigned mask = 0xffffffffu, unsigned width = 32) {
+__device__ inline Best<T> from_lane(Best<T> best, unsigned lane, unsigned mask = 0xffffffffu,
+                                    unsigned width = 32) {
   return {from_lane(best.value, lane, mask, width), from_lane(best.index, lane, mask, width)};
 }
 //@ first_above: Best above
 // The greater value; of equals the one that stands first.
-template <class T> DEVICE Best<T> first_above(Best<T> a, Best<T> b) {
-  const bool better = a.index < 0 || above(b.value, a.value) || (!above(a.value, b.value) && b.index < a.index);
+template <class T>
+__device__ inline Best<T> first_above(Best<T> a, Best<T> b) {
+  const bool better =
+      a.index < 0 || above(b.value, a.value) || (!above(a.value, b.value) && b.index < a.index);
   return b.index >= 0 && better ? b : a;
 }
 //@ first_below: Best below
 // The smaller value; of equals the one that stands first.
-template <class T> DEVICE Best<T> first_below(Best<T> a, Best<T> b) {
-  const bool better = a.index < 0 || below(b.value, a.value) || (!below(a.value, b.value) && b.index < a.index);
+template <class T>
+__device__ inline Best<T> first_below(Best<T> a, Best<T> b) {
+  const bool better =
+      a.index < 0 || below(b.value, a.value) || (!below(a.value, b.value) && b.index < a.index);
   return b.index >= 0 && better ? b : a;
 }
 //@ shared_memory
 #if defined(__CUDACC__)
-DEVICE unsigned char* shared_memory() {
+__device__ inline unsigned char* shared_memory() {
   extern __shared__ __align__(16) unsigned char bytes[];
   return bytes;
 }
 #endif
 //@ block_fold: from_lane shared_memory
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine> DEVICE T block_fold(T value, Combine combine) {
+template <class T, class Combine>
+__device__ inline T block_fold(T value, Combine combine) {
   const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
 #pragma unroll
-  for (unsigned distance = 16; distance > 0; distance /= 2) value = combine(value, from_lane(value, lane + distance));
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
   if (warps == 1) return from_lane(value, 0);
   T* const slots = reinterpret_cast<T*>(shared_memory());
-  __syncthreads(); // what the fold before has left there is read
+  __syncthreads();  // what the fold before has left there is read
   if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
   value = slots[0];
@@ -342,9 +342,10 @@ template <class T, class Combine> DEVICE T block_fold(T value, Combine combine) 
   return value;
 }
 //@ row_fold: block_fold
-// Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block that has one
-// row. Each of them gets the result.
-template <class T, class Combine> DEVICE T row_fold(T value, Combine combine) {
+// Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block
+// that has one row. Each of them gets the result.
+template <class T, class Combine>
+__device__ inline T row_fold(T value, Combine combine) {
   const unsigned width = blockDim.x;
   if (width > 32) return block_fold(value, combine);
   const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
@@ -353,25 +354,30 @@ template <class T, class Combine> DEVICE T row_fold(T value, Combine combine) {
   return from_lane(value, 0, mask, width);
 }
 //@ RowTeam: row_fold take
-// The threads that share a row: those of one threadIdx.y, or those of `chunks` blocks, which take neighbouring parts of
-// it. The blocks are a cluster, or meet in `slots`, which is global memory.
+// The threads that share a row: those of one threadIdx.y, or those of `chunks` blocks, which take
+// neighbouring parts of it. The blocks are a cluster, or meet in `slots`, which is global memory.
 struct RowTeam {
   enum : unsigned { kSlotBytes = 16, kFoldBytes = 32 * kSlotBytes, kBytes = kFoldBytes + 2 * 8 * kSlotBytes };
-  unsigned chunks, kept_bytes; // blocks a row; what a row's part takes in shared memory, 0 where it does not fit
-  char* slots;                 // of a team: two for each block, then the number of blocks that have come
-  unsigned folds = 0;          // that blocks have had together
+  unsigned chunks,
+      kept_bytes;      // blocks a row; what a row's part takes in shared memory, 0 where it does not fit
+  char* slots;         // of a team: two for each block, then the number of blocks that have come
+  unsigned folds = 0;  // that blocks have had together
 
-  DEVICE int64_t first_row() const { return int64_t(blockIdx.x / chunks) * blockDim.y + threadIdx.y; }
-  DEVICE int64_t rows_at_once() const { return int64_t(gridDim.x / chunks) * blockDim.y; }
+  __device__ inline int64_t first_row() const {
+    return int64_t(blockIdx.x / chunks) * blockDim.y + threadIdx.y;
+  }
+  __device__ inline int64_t rows_at_once() const { return int64_t(gridDim.x / chunks) * blockDim.y; }
 
-  DEVICE void begin() {
+  __device__ inline void begin() {
     if (slots != nullptr)
       slots += int64_t(blockIdx.x / chunks) * (2 * chunks + 1) * kSlotBytes;
     else if (chunks > 1)
-      meet(); // before one block writes into the other's shared memory
+      meet();  // before one block writes into the other's shared memory
   }
-  // Folds one value a thread over the row, in an order that hangs on the shape alone; each thread gets the result.
-  template <class T, class Combine> DEVICE T fold(T value, Combine combine) {
+  // Folds one value a thread over the row, in an order that hangs on the shape alone; each thread gets the
+  // result.
+  template <class T, class Combine>
+  __device__ inline T fold(T value, Combine combine) {
     value = row_fold(value, combine);
     if (chunks == 1) return value;
     const unsigned lane = threadIdx.x % 32, width = chunks < 32 ? chunks : 32;
@@ -384,16 +390,20 @@ struct RowTeam {
     meet();
     char* const found = slots != nullptr ? slots : shared_slots(part);
     value = *slot<T>(found, turn + lane % width);
-    for (unsigned i = lane % width + 32; i < chunks; i += 32) value = combine(value, *slot<T>(found, turn + i));
+    for (unsigned i = lane % width + 32; i < chunks; i += 32)
+      value = combine(value, *slot<T>(found, turn + i));
     for (unsigned distance = width / 2; distance > 0; distance /= 2)
       value = combine(value, from_lane(value, lane + distance, 0xffffffffu, width));
     return from_lane(value, 0, 0xffffffffu, width);
   }
 
  private:
-  template <class T> DEVICE static T* slot(char* all, unsigned i) { return reinterpret_cast<T*>(all + i * kSlotBytes); }
+  template <class T>
+  __device__ inline static T* slot(char* all, unsigned i) {
+    return reinterpret_cast<T*>(all + i * kSlotBytes);
+  }
   // The slots of a block of the cluster. A fold has the one half of them while slow blocks read the other.
-  DEVICE static char* shared_slots(unsigned block) {
+  __device__ inline static char* shared_slots(unsigned block) {
     char* const own = reinterpret_cast<char*>(shared_memory()) + kFoldBytes;
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     return static_cast<char*>(__cluster_map_shared_rank(own, block));
@@ -402,7 +412,7 @@ struct RowTeam {
 #endif
   }
   // Waits for all blocks of the team; what each has written before is then seen by all.
-  DEVICE void meet() {
+  __device__ inline void meet() {
     if (slots == nullptr) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
       __cluster_barrier_arrive();
@@ -422,13 +432,15 @@ struct RowTeam {
 };
 //@ row_tile: RowTeam
 // Where the threads keep what they have loaded of their row: each touches its own elements only.
-DEVICE char* row_tile(const RowTeam& team) {
+__device__ inline char* row_tile(const RowTeam& team) {
   return reinterpret_cast<char*>(shared_memory()) + RowTeam::kBytes + threadIdx.y * team.kept_bytes;
 }
 //@ launch_rows: RowShape RowTeam
 inline int device_value(cudaDeviceAttr attribute) {
   int device = 0, value = 0;
-  if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess) return 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
+    return 0;
   return value;
 }
 // Can the device run clusters of such blocks, and was the kernel compiled for that?
@@ -453,13 +465,15 @@ inline int64_t blocks_at_once(void (*kernel)(Parameters...), const cudaLaunchCon
   return int64_t{blocks} * device_value(cudaDevAttrMultiProcessorCount);
 }
 template <class... Parameters, class... Arguments>
-inline cudaError_t start(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...), Arguments... arguments) {
+inline cudaError_t start(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...),
+                         Arguments... arguments) {
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
-// Starts a kernel whose last parameters are the chunk and the team of a row. Blocks that share a row are a cluster, or
-// meet in `slots`; then all of them must run at once, and each takes several rows in turn.
+// Starts a kernel whose last parameters are the chunk and the team of a row. Blocks that share a row are a
+// cluster, or meet in `slots`; then all of them must run at once, and each takes several rows in turn.
 template <class... Parameters, class... Arguments>
-inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, char* slots, cudaStream_t stream, Arguments... arguments) {
+inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, char* slots,
+                               cudaStream_t stream, Arguments... arguments) {
   if (shape.rows <= 0) return cudaSuccess;
   cudaLaunchAttribute how = {};
   cudaLaunchConfig_t config = {};
@@ -467,9 +481,11 @@ inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, ch
   config.stream = stream;
   config.attrs = &how;
   int64_t kept = shape.kept_bytes, shared = RowTeam::kBytes + kept * shape.together;
-  if (shared > 48 << 10 && shared > device_value(cudaDevAttrMaxSharedMemoryPerBlockOptin)) kept = 0, shared = RowTeam::kBytes;
+  if (shared > 48 << 10 && shared > device_value(cudaDevAttrMaxSharedMemoryPerBlockOptin))
+    kept = 0, shared = RowTeam::kBytes;
   if (shared > 48 << 10)
-    if (const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+    if (const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                       static_cast<int>(shared));
         error != cudaSuccess)
       return error;
   config.dynamicSmemBytes = static_cast<size_t>(shared);
@@ -489,18 +505,20 @@ inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, ch
     how.val.cooperative = 1;
     if (blocks_at_once(kernel, config) < shape.chunks) kept = 0, config.dynamicSmemBytes = RowTeam::kBytes;
     const int64_t room = blocks_at_once(kernel, config);
-    while (shape.chunks > 1 && room < shape.chunks) shape.split(shape.chunks / 2); // a very small device
+    while (shape.chunks > 1 && room < shape.chunks) shape.split(shape.chunks / 2);  // a very small device
     blocks = smaller(shape.teams, room / shape.chunks) * shape.chunks;
     if (const cudaError_t error = cudaMemsetAsync(slots, 0, static_cast<size_t>(shape.slot_bytes), stream);
         error != cudaSuccess)
       return error;
   }
   config.gridDim = dim3(static_cast<unsigned>(blocks));
-  return start(config, kernel, arguments..., shape.chunk, RowTeam{shape.chunks, static_cast<unsigned>(kept), slots});
+  return start(config, kernel, arguments..., shape.chunk,
+               RowTeam{shape.chunks, static_cast<unsigned>(kept), slots});
 }
 //@ broadcast: block_fold
 // The value of the block's first thread, for all of them.
-template <class T> DEVICE T broadcast(T value) {
+template <class T>
+__device__ inline T broadcast(T value) {
   T* const slot = reinterpret_cast<T*>(shared_memory());
   __syncthreads();
   if (threadIdx.x == 0) *slot = value;
@@ -509,7 +527,7 @@ template <class T> DEVICE T broadcast(T value) {
 }
 //@ is_last_block
 // Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
-DEVICE bool is_last_block(uint32_t* ticket, unsigned blocks) {
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
   __threadfence();
   __syncthreads();
   const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
@@ -519,10 +537,11 @@ DEVICE bool is_last_block(uint32_t* ticket, unsigned blocks) {
 }
 //@ column_fold: block_fold
 // Folds the values of the block's threads of one column, in a fixed order; each of them gets the result.
-template <class T, class Combine> DEVICE T column_fold(T value, Combine combine) {
+template <class T, class Combine>
+__device__ inline T column_fold(T value, Combine combine) {
   if (blockDim.y == 1) return value;
   T* const slots = reinterpret_cast<T*>(shared_memory()) + threadIdx.x;
-  __syncthreads(); // what the fold before has left there is read
+  __syncthreads();  // what the fold before has left there is read
   slots[threadIdx.y * blockDim.x] = value;
   __syncthreads();
   value = slots[0];

@@ -1,6 +1,7 @@
 //@ convert: Lanes
 // Numbers of another type; of a mask: 1 or 0.
-template <class To, class From, int N> inline Lanes<To, N> convert(Lanes<From, N> from) {
+template <class To, class From, int N>
+inline Lanes<To, N> convert(Lanes<From, N> from) {
   if constexpr (std::is_integral_v<From> && std::is_integral_v<To>)
     return resized<To>(from.v);
   else if constexpr (sizeof(From) < 4)
@@ -8,12 +9,14 @@ template <class To, class From, int N> inline Lanes<To, N> convert(Lanes<From, N
   else
     return __builtin_convertvector(from.v, typename Lanes<To, N>::Vector);
 }
-template <class To, int N> inline Lanes<To, N> convert(Mask<N> from) {
+template <class To, int N>
+inline Lanes<To, N> convert(Mask<N> from) {
   return convert<To>(Lanes<typename Mask<N>::Int, N>(-from.v));
 }
 //@ widened: Lanes
 // Integers of two bytes as longer ones, in one instruction where GCC would widen one half after the other.
-template <class To, class T, int N> inline Lanes<To, N> widened(Lanes<T, N> from) {
+template <class To, class T, int N>
+inline Lanes<To, N> widened(Lanes<T, N> from) {
 #if defined(__AVX2__) && !defined(__clang__)
   using Wide = typename Lanes<To, N>::Vector;
   constexpr bool kSigned = std::is_signed_v<T>;
@@ -23,14 +26,16 @@ template <class To, class T, int N> inline Lanes<To, N> widened(Lanes<T, N> from
 #if defined(__AVX512F__)
   constexpr typename VectorOf<int32_t, 16>::type kNone = {};
   if constexpr (sizeof(To) == 4 && N == 16)
-    return kSigned ? (Wide)__builtin_ia32_pmovsxwd512_mask(v, kNone, -1) : (Wide)__builtin_ia32_pmovzxwd512_mask(v, kNone, -1);
+    return kSigned ? (Wide)__builtin_ia32_pmovsxwd512_mask(v, kNone, -1)
+                   : (Wide)__builtin_ia32_pmovzxwd512_mask(v, kNone, -1);
 #endif
 #endif
   return resized<To>(from.v);
 }
 //@ widened_bytes: Lanes
 // The same of bytes.
-template <class To, class T, int N> inline Lanes<To, N> widened_bytes(Lanes<T, N> from) {
+template <class To, class T, int N>
+inline Lanes<To, N> widened_bytes(Lanes<T, N> from) {
 #if defined(__SSE2__) && !defined(__clang__)
   using Wide = typename Lanes<To, N>::Vector;
   constexpr bool kSigned = std::is_signed_v<T>;
@@ -41,12 +46,14 @@ template <class To, class T, int N> inline Lanes<To, N> widened_bytes(Lanes<T, N
   if constexpr (kBytes == 64 && kNew == 2) {
     constexpr typename VectorOf<int16_t, 32>::type kNone = {};
     const auto v = (Chars)from.v;
-    return kSigned ? (Wide)__builtin_ia32_pmovsxbw512_mask(v, kNone, -1) : (Wide)__builtin_ia32_pmovzxbw512_mask(v, kNone, -1);
+    return kSigned ? (Wide)__builtin_ia32_pmovsxbw512_mask(v, kNone, -1)
+                   : (Wide)__builtin_ia32_pmovzxbw512_mask(v, kNone, -1);
   }
   if constexpr (kBytes == 64 && kNew == 4) {
     constexpr typename VectorOf<int32_t, 16>::type kNone = {};
     const auto v = (Chars)from.v;
-    return kSigned ? (Wide)__builtin_ia32_pmovsxbd512_mask(v, kNone, -1) : (Wide)__builtin_ia32_pmovzxbd512_mask(v, kNone, -1);
+    return kSigned ? (Wide)__builtin_ia32_pmovsxbd512_mask(v, kNone, -1)
+                   : (Wide)__builtin_ia32_pmovzxbd512_mask(v, kNone, -1);
   }
 #endif
 #if defined(__AVX2__) && !defined(__clang__)
@@ -57,63 +64,74 @@ template <class To, class T, int N> inline Lanes<To, N> widened_bytes(Lanes<T, N
   if constexpr (kBytes == 32 && kNew == 4) {
     int64_t bits;
     memcpy(&bits, &from.v, sizeof bits);
-    const auto v = (Chars)typename VectorOf<int64_t, 2>::type{bits};
+    const auto v = (Chars) typename VectorOf<int64_t, 2>::type{bits};
     return kSigned ? (Wide)__builtin_ia32_pmovsxbd256(v) : (Wide)__builtin_ia32_pmovzxbd256(v);
   }
 #elif defined(__SSE2__) && !defined(__SSE4_1__) && !defined(__clang__)
   if constexpr (kBytes == 16 && kNew == 2) {  // signs are put beside bytes
     int64_t bits;
     memcpy(&bits, &from.v, sizeof bits);
-    const auto v = (Chars)typename VectorOf<int64_t, 2>::type{bits};
+    const auto v = (Chars) typename VectorOf<int64_t, 2>::type{bits};
     const auto signs = kSigned ? (Chars)((typename VectorOf<int8_t, 16>::type)v < 0) : Chars{};
     return (Wide)__builtin_shufflevector(v, signs, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
   }
   if constexpr (kBytes == 16 && kNew == 4) {  // signs are put beside bytes, and then beside pairs of them
     int32_t bits;
     memcpy(&bits, &from.v, sizeof bits);
-    const auto v = (Chars)typename VectorOf<int32_t, 4>::type{bits};
+    const auto v = (Chars) typename VectorOf<int32_t, 4>::type{bits};
     const auto signs = kSigned ? (Chars)((typename VectorOf<int8_t, 16>::type)v < 0) : Chars{};
-    const auto pairs = (typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(v, signs, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    return (Wide)__builtin_shufflevector(pairs, (typename VectorOf<int16_t, 8>::type)(pairs < 0), 0, 8, 1, 9, 2, 10, 3, 11);
+    const auto pairs = (typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(
+        v, signs, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    return (Wide)__builtin_shufflevector(pairs, (typename VectorOf<int16_t, 8>::type)(pairs < 0), 0, 8, 1, 9,
+                                         2, 10, 3, 11);
   }
 #endif
   return resized<To>(from.v);
 }
 //@ lanes_from_bf16: widened
-template <int N> inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
+template <int N>
+inline Lanes<float, N> from_bf16(Lanes<uint16_t, N> bits) {
   using Words = typename VectorOf<uint32_t, N>::type;
   return (typename Lanes<float, N>::Vector)((Words)widened<uint32_t>(bits).v << 16);
 }
 //@ lanes_to_bf16: Lanes
 // The upper halves of words.
 template <int N, size_t... kLane>
-inline Lanes<uint16_t, N> upper_halves(typename VectorOf<uint32_t, N>::type words, std::index_sequence<kLane...>) {
+inline Lanes<uint16_t, N> upper_halves(typename VectorOf<uint32_t, N>::type words,
+                                       std::index_sequence<kLane...>) {
   if constexpr (N > 4) {
-    const auto halves = (typename VectorOf<uint16_t, 2 * N>::type)words;
+    const auto halves = (typename VectorOf<uint16_t, 2 * N>::type) words;
     return __builtin_shufflevector(halves, halves, (2 * int(kLane) + 1)...);
   } else {
     return resized<uint16_t>(words >> 16);
   }
 }
 // Round to nearest even.
-template <int N> inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
+template <int N>
+inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
   using Words = typename VectorOf<uint32_t, N>::type;
-  const Words bits = (Words)value.v, rounded = bits + (((bits >> 16) & 1u) + 0x7fffu), quiet = bits | 0x400000u;
+  const Words bits = (Words)value.v, rounded = bits + (((bits >> 16) & 1u) + 0x7fffu),
+              quiet = bits | 0x400000u;
   return upper_halves<N>(value.v == value.v ? rounded : quiet, std::make_index_sequence<N>{});
 }
 //@ lanes_from_f16: Lanes
 // By the instruction where there is one; a NaN is quiet then.
-template <int N> inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
+template <int N>
+inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
   using Floats = typename VectorOf<float, N>::type;
 #if defined(__F16C__) && defined(__clang__)
   return __builtin_convertvector((typename VectorOf<_Float16, N>::type)half.v, Floats);
 #else
 #if defined(__F16C__)
-  if constexpr (N == 4) return __builtin_ia32_vcvtph2ps((typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(half.v, half.v, 0, 1, 2, 3, 0, 1, 2, 3));
+  if constexpr (N == 4)
+    return __builtin_ia32_vcvtph2ps(
+        (typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(half.v, half.v, 0, 1, 2, 3, 0, 1, 2, 3));
   if constexpr (N == 8) return __builtin_ia32_vcvtph2ps256((typename VectorOf<int16_t, 8>::type)half.v);
 #endif
 #if defined(__AVX512F__)
-  if constexpr (N == 16) return __builtin_ia32_vcvtph2ps512_mask((typename VectorOf<int16_t, 16>::type)half.v, typename VectorOf<float, 16>::type{}, -1, 4);
+  if constexpr (N == 16)
+    return __builtin_ia32_vcvtph2ps512_mask((typename VectorOf<int16_t, 16>::type)half.v,
+                                            typename VectorOf<float, 16>::type{}, -1, 4);
 #endif
   using Words = typename VectorOf<uint32_t, N>::type;
   using Ints = typename VectorOf<int32_t, N>::type;
@@ -127,21 +145,28 @@ template <int N> inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
 }
 //@ lanes_to_f16: Lanes
 // Round to nearest even; each NaN becomes the same one, with its sign.
-template <int N> inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
+template <int N>
+inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
   using Words = typename VectorOf<uint32_t, N>::type;
   using Floats = typename VectorOf<float, N>::type;
 #if defined(__F16C__)
-  const Floats nan = (Floats)(((Words)value.v & 0x80000000u) | 0x7fc00000u), known = value.v == value.v ? value.v : nan;
+  const Floats nan = (Floats)(((Words)value.v & 0x80000000u) | 0x7fc00000u),
+               known = value.v == value.v ? value.v : nan;
 #endif
 #if defined(__F16C__) && defined(__clang__)
-  return (typename Lanes<uint16_t, N>::Vector)__builtin_convertvector(known, typename VectorOf<_Float16, N>::type);
+  return (typename Lanes<uint16_t, N>::Vector) __builtin_convertvector(known,
+                                                                       typename VectorOf<_Float16, N>::type);
 #else
 #if defined(__F16C__)
-  if constexpr (N == 4) return (typename Lanes<uint16_t, 4>::Vector)__builtin_shufflevector(__builtin_ia32_vcvtps2ph(known, 0), VectorOf<int16_t, 8>::type{}, 0, 1, 2, 3);
+  if constexpr (N == 4)
+    return (typename Lanes<uint16_t, 4>::Vector)__builtin_shufflevector(
+        __builtin_ia32_vcvtps2ph(known, 0), VectorOf<int16_t, 8>::type{}, 0, 1, 2, 3);
   if constexpr (N == 8) return (typename Lanes<uint16_t, 8>::Vector)__builtin_ia32_vcvtps2ph256(known, 0);
 #endif
 #if defined(__AVX512F__)
-  if constexpr (N == 16) return (typename Lanes<uint16_t, 16>::Vector)__builtin_ia32_vcvtps2ph512_mask(known, 0, VectorOf<int16_t, 16>::type{}, -1);
+  if constexpr (N == 16)
+    return (typename Lanes<uint16_t, 16>::Vector)__builtin_ia32_vcvtps2ph512_mask(
+        known, 0, VectorOf<int16_t, 16>::type{}, -1);
 #endif
   using Ints = typename VectorOf<int32_t, N>::type;
   const Words all = (Words)value.v, sign = (all >> 16) & 0x8000u, rest = all & 0x7fffffffu;
@@ -149,13 +174,15 @@ template <int N> inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
   // The last bit of 0.5 is that of the smallest half.
   const Words small = (Words)((Floats)rest + 0.5f) - 0x3f000000u;
   const Words finite = (Ints)rest < 0x38800000 ? small : normal;
-  const Words bits = (Ints)rest > 0x7f800000 ? Words{} + 0x7e00u : ((Ints)rest >= 0x477ff000 ? Words{} + 0x7c00u : finite);
+  const Words bits =
+      (Ints)rest > 0x7f800000 ? Words{} + 0x7e00u : ((Ints)rest >= 0x477ff000 ? Words{} + 0x7c00u : finite);
   return __builtin_convertvector(bits | sign, typename Lanes<uint16_t, N>::Vector);
 #endif
 }
 //@ lanes_saturate: extremes
 // Float to integer: NaN gives 0, what does not fit the nearest end.
-template <class To, class From, int N> inline Lanes<To, N> saturate(Lanes<From, N> value) {
+template <class To, class From, int N>
+inline Lanes<To, N> saturate(Lanes<From, N> value) {
   constexpr To kLow = std::numeric_limits<To>::min(), kHigh = std::numeric_limits<To>::max();
   if constexpr (sizeof(To) < sizeof(From)) {
     using Whole = std::conditional_t<(sizeof(To) < 4), int32_t, To>;

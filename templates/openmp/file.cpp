@@ -5,18 +5,14 @@
 #include <{{name}}>
 {{/includes}}
 
-#if defined(_OPENMP)
-#include <omp.h>
-#define OMP(directive) _Pragma(#directive)
-#else
-#define OMP(directive)
-#endif
+{{{helpers}}}
 
 namespace {
 
-{{#helpers}}
-{{{text}}}
-{{/helpers}}
+{{#helper_namespace}}
+using namespace {{name}};
+{{/helper_namespace}}
+
 {{#kernels}}
 {{{text}}}
 {{/kernels}}

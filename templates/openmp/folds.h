@@ -1,11 +1,13 @@
 //@ across: Lanes
 // One half of the lanes, from `kFirst` on.
-template <int kFirst, class T, int N, size_t... kLane> inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
+template <int kFirst, class T, int N, size_t... kLane>
+inline Lanes<T, N / 2> half_of(Lanes<T, N> lanes, std::index_sequence<kLane...>) {
   return __builtin_shufflevector(lanes.v, lanes.v, (kFirst + int(kLane))...);
 }
-// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these can be
-// combined.
-template <class V, class Combine> inline auto across(V lanes, Combine combine) {
+// All lanes combined into one value, in an order that is always the same: by halves, as vectors where these
+// can be combined.
+template <class V, class Combine>
+inline auto across(V lanes, Combine combine) {
   using T = decltype(lanes[0]);
   T part[V::kLanes];
   for (int lane = 0; lane < V::kLanes; ++lane) part[lane] = lanes[lane];
@@ -14,7 +16,8 @@ template <class V, class Combine> inline auto across(V lanes, Combine combine) {
   return part[0];
 }
 // The same within one small vector, from lanes `kHalf` apart on.
-template <int kHalf, class T, int N, class Combine, size_t... kLane> inline T across_few(Lanes<T, N> lanes, Combine combine, std::index_sequence<kLane...> all) {
+template <int kHalf, class T, int N, class Combine, size_t... kLane>
+inline T across_few(Lanes<T, N> lanes, Combine combine, std::index_sequence<kLane...> all) {
   if constexpr (kHalf == 0) {
     return lanes[0];
   } else {
@@ -22,7 +25,8 @@ template <int kHalf, class T, int N, class Combine, size_t... kLane> inline T ac
     return across_few<kHalf / 2>(combine(lanes, others), combine, all);
   }
 }
-template <class T, int N, class Combine> inline T across(Lanes<T, N> lanes, Combine combine) {
+template <class T, int N, class Combine>
+inline T across(Lanes<T, N> lanes, Combine combine) {
   constexpr std::make_index_sequence<N / 2> half;
   if constexpr (!std::is_invocable_v<Combine, Lanes<T, N>, Lanes<T, N>>)
     return across<Lanes<T, N>, Combine>(lanes, combine);
@@ -32,14 +36,18 @@ template <class T, int N, class Combine> inline T across(Lanes<T, N> lanes, Comb
     return across_few<N / 2>(lanes, combine, std::make_index_sequence<N>());
 }
 //@ scan_lanes: shifted
-template <int kBy, class T, int N, class Combine> inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
+template <int kBy, class T, int N, class Combine>
+inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
   if constexpr (kBy <= -N || kBy >= N)
     return lanes;
   else
-    return scan_group<2 * kBy>(combine(shifted<kBy>(lanes, identity, std::make_index_sequence<N>{}), lanes), identity, combine);
+    return scan_group<2 * kBy>(combine(shifted<kBy>(lanes, identity, std::make_index_sequence<N>{}), lanes),
+                               identity, combine);
 }
-// Of two numbers: floats by themselves, so that the next group waits for one operation; whole ones wrap around as lanes.
-template <class T, int N, class Combine> inline T combined(T a, T b, Combine combine) {
+// Of two numbers: floats by themselves, so that the next group waits for one operation; whole ones wrap
+// around as lanes.
+template <class T, int N, class Combine>
+inline T combined(T a, T b, Combine combine) {
   if constexpr (std::is_floating_point_v<T>)
     return combine(a, b);
   else
@@ -47,7 +55,8 @@ template <class T, int N, class Combine> inline T combined(T a, T b, Combine com
 }
 // Running results along the lanes after `carry`, which becomes the last of them. kStep: 1 up, -1 down.
 template <int kStep, class T, int N, class Combine>
-inline Lanes<T, N> scan_lanes(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity, Combine combine) {
+inline Lanes<T, N> scan_lanes(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity,
+                              Combine combine) {
   const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
   carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
   return combine(before, group);
@@ -55,14 +64,16 @@ inline Lanes<T, N> scan_lanes(T& carry, Lanes<T, N> lanes, std::enable_if_t<true
 //@ scan_before: scan_lanes
 // The same without the lane's own value.
 template <int kStep, class T, int N, class Combine>
-inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity, Combine combine) {
+inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<true, T> identity,
+                               Combine combine) {
   const Lanes<T, N> before(carry), group = scan_group<kStep>(lanes, identity, combine);
   carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
   return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
 }
 //@ scan_in_order: Lanes
 // total = factor * total + term, one lane after the other.
-template <int kStep, class T, int N> __attribute__((noinline)) Lanes<T, N> scan_in_order(T total, Lanes<T, N> factor, Lanes<T, N> term) {
+template <int kStep, class T, int N>
+__attribute__((noinline)) Lanes<T, N> scan_in_order(T total, Lanes<T, N> factor, Lanes<T, N> term) {
   Lanes<T, N> totals;
   for (int turn = 0; turn < N; ++turn) {
     const int lane = kStep > 0 ? turn : N - 1 - turn;
@@ -72,7 +83,8 @@ template <int kStep, class T, int N> __attribute__((noinline)) Lanes<T, N> scan_
 }
 //@ scan_result: shifted
 // The totals, or each lane's before its own step.
-template <int kStep, bool kExclusive, class T, int N> inline Lanes<T, N> scan_result(Lanes<T, N> totals, T before) {
+template <int kStep, bool kExclusive, class T, int N>
+inline Lanes<T, N> scan_result(Lanes<T, N> totals, T before) {
   if constexpr (kExclusive)
     return shifted<kStep>(totals, before, std::make_index_sequence<N>{});
   else
@@ -80,7 +92,8 @@ template <int kStep, bool kExclusive, class T, int N> inline Lanes<T, N> scan_re
 }
 //@ scan_linear: scan_in_order scan_result any_lane
 // Joins the steps total -> factor * total + term of all lanes up to each one.
-template <int kBy, class T, int N> inline void join_steps(Lanes<T, N>& factor, Lanes<T, N>& term) {
+template <int kBy, class T, int N>
+inline void join_steps(Lanes<T, N>& factor, Lanes<T, N>& term) {
   if constexpr (kBy > -N && kBy < N) {
     constexpr std::make_index_sequence<N> lanes;
     term = term.v + factor.v * shifted<kBy>(term, T(0), lanes).v;
@@ -88,9 +101,11 @@ template <int kBy, class T, int N> inline void join_steps(Lanes<T, N>& factor, L
     join_steps<2 * kBy>(factor, term);
   }
 }
-// A linear recurrence along the lanes after `carry`, which becomes the last total. Lanes go in order where a factor would
-// make much of roundings, or a total is not finite, if only as steps that were joined have overflowed.
-template <int kStep, bool kExclusive, class T, int N> inline Lanes<T, N> scan_linear(T& carry, Lanes<T, N> factor, Lanes<T, N> term) {
+// A linear recurrence along the lanes after `carry`, which becomes the last total. Lanes go in order where a
+// factor would make much of roundings, or a total is not finite, if only as steps that were joined have
+// overflowed.
+template <int kStep, bool kExclusive, class T, int N>
+inline Lanes<T, N> scan_linear(T& carry, Lanes<T, N> factor, Lanes<T, N> term) {
   constexpr int kLast = kStep > 0 ? N - 1 : 0;
   const T before = carry;
   Lanes<T, N> factors = factor, terms = term;
@@ -104,9 +119,10 @@ template <int kStep, bool kExclusive, class T, int N> inline Lanes<T, N> scan_li
   return scan_result<kStep, kExclusive>(totals, before);
 }
 //@ scan_products: scan_in_order scan_result scan_lanes any_lane
-// Running products along the lanes after `carry`, which becomes the last of them. Lanes whose products alone might leave
-// the range of T, or whose totals do, go in order.
-template <int kStep, bool kExclusive, class T, int N> inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
+// Running products along the lanes after `carry`, which becomes the last of them. Lanes whose products alone
+// might leave the range of T, or whose totals do, go in order.
+template <int kStep, bool kExclusive, class T, int N>
+inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
   constexpr T kMost = 128;
   const T before = carry;
   const Lanes<T, N> square = factor * factor;
@@ -119,7 +135,8 @@ template <int kStep, bool kExclusive, class T, int N> inline Lanes<T, N> scan_pr
 }
 //@ Sum: across
 // The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
-template <class T, int N> struct Sum {
+template <class T, int N>
+struct Sum {
   static constexpr int kLanes = N;
   Lanes<T, N> next, other = T(0);
   Sum(T first) : next(first) {}
@@ -130,16 +147,19 @@ template <class T, int N> struct Sum {
     return *this;
   }
 };
-template <class T, int N, class Combine> inline T across(Sum<T, N> sum, Combine combine) {
+template <class T, int N, class Combine>
+inline T across(Sum<T, N> sum, Combine combine) {
   return across(combine(sum.next, sum.other), combine);
 }
 //@ ShortSum: across
 // a * b in 32 bits, of two neighbouring lanes added up.
-template <int N> inline Lanes<int32_t, N / 2> multiply_pairs(Lanes<int16_t, N> a, Lanes<int16_t, N> b) {
+template <int N>
+inline Lanes<int32_t, N / 2> multiply_pairs(Lanes<int16_t, N> a, Lanes<int16_t, N> b) {
 #if defined(__AVX512BW__) && defined(__clang__)
   if constexpr (N == 32) return __builtin_ia32_pmaddwd512(a.v, b.v);
 #elif defined(__AVX512BW__)
-  if constexpr (N == 32) return __builtin_ia32_pmaddwd512_mask(a.v, b.v, typename VectorOf<int32_t, 16>::type{}, -1);
+  if constexpr (N == 32)
+    return __builtin_ia32_pmaddwd512_mask(a.v, b.v, typename VectorOf<int32_t, 16>::type{}, -1);
 #endif
 #if defined(__AVX2__)
   if constexpr (N == 16) return __builtin_ia32_pmaddwd256(a.v, b.v);
@@ -152,18 +172,21 @@ template <int N> inline Lanes<int32_t, N / 2> multiply_pairs(Lanes<int16_t, N> a
   return Words((x << 16) >> 16) * Words((y << 16) >> 16) + Words(x >> 16) * Words(y >> 16);
 }
 // The sum of numbers of 16 bits, or of their products.
-template <int N> struct ShortSum {
+template <int N>
+struct ShortSum {
   Lanes<int32_t, N / 2> pairs;
   ShortSum(int32_t first) : pairs(first) {}
   void add(Lanes<int16_t, N> a, Lanes<int16_t, N> b) { pairs += multiply_pairs(a, b); }
 };
-template <int N, class Combine> inline int32_t across(ShortSum<N> sum, Combine combine) {
+template <int N, class Combine>
+inline int32_t across(ShortSum<N> sum, Combine combine) {
   return across(sum.pairs, combine);
 }
 //@ Extreme: across
-// The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its bits, so that
-// a round waits for one comparison only.
-template <class T, int N> struct Extreme {
+// The greatest or least of what each lane has met. NaN is noted beside it, as the largest magnitude by its
+// bits, so that a round waits for one comparison only.
+template <class T, int N>
+struct Extreme {
   using Bits = Lanes<IntegerOf<sizeof(T)>, N>;
   using Int = IntegerOf<sizeof(T)>;
   static constexpr int kLanes = N;
@@ -175,21 +198,27 @@ template <class T, int N> struct Extreme {
     const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
     largest = bits > before.largest.v ? bits : before.largest.v;
   }
-  Lanes<T, N> lanes() const { return largest.v > kInfinity ? Lanes<T, N>(std::numeric_limits<T>::quiet_NaN()).v : value.v; }
+  Lanes<T, N> lanes() const {
+    return largest.v > kInfinity ? Lanes<T, N>(std::numeric_limits<T>::quiet_NaN()).v : value.v;
+  }
 };
-template <class T, int N> inline Extreme<T, N> maximum(Extreme<T, N> a, Lanes<T, N> b) {
+template <class T, int N>
+inline Extreme<T, N> maximum(Extreme<T, N> a, Lanes<T, N> b) {
   return {b.v > a.value.v ? b.v : a.value.v, a, b};
 }
-template <class T, int N> inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
+template <class T, int N>
+inline Extreme<T, N> minimum(Extreme<T, N> a, Lanes<T, N> b) {
   return {b.v < a.value.v ? b.v : a.value.v, a, b};
 }
-template <class T, int N, class Combine> inline T across(Extreme<T, N> extreme, Combine combine) {
+template <class T, int N, class Combine>
+inline T across(Extreme<T, N> extreme, Combine combine) {
   return across(extreme.lanes(), combine);
 }
 //@ Best: Lanes
-// The greatest or least of what each lane has met, and where that stood; NaN comes before all. In two chains, so that a
-// comparison does not wait for the one before.
-template <class T, class Int, int N, bool kGreatest> struct Best {
+// The greatest or least of what each lane has met, and where that stood; NaN comes before all. In two chains,
+// so that a comparison does not wait for the one before.
+template <class T, class Int, int N, bool kGreatest>
+struct Best {
   using Values = typename LanesOf<T, N>::type;
   Values value = T(0), other_value = T(0);
   Lanes<Int, N> where = Int(-1), other_where = Int(-1);
@@ -209,7 +238,8 @@ template <class T, class Int, int N, bool kGreatest> struct Best {
 //@ fold_best: Best
 // The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
 template <class T, class Int, int N, bool kGreatest, class Before>
-inline void fold_best(Best<T, Int, N, kGreatest> lanes, int64_t first, int64_t& where, T& best, Before before) {
+inline void fold_best(Best<T, Int, N, kGreatest> lanes, int64_t first, int64_t& where, T& best,
+                      Before before) {
   const auto join = [&](auto values, auto places) {
     for (int lane = 0; lane < N; ++lane) {
       const int64_t at = first + places[lane];

@@ -1,6 +1,7 @@
 //@ longest_row
 // The length of the longest packed row.
-template <class T> inline int64_t longest_row(const T* starts, int64_t rows, int64_t) {
+template <class T>
+inline int64_t longest_row(const T* starts, int64_t rows, int64_t) {
   int64_t longest = 0;
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t length = int64_t(starts[row + 1]) - starts[row];
@@ -60,12 +61,14 @@ inline uint16_t to_f16(float v) {
   return uint16_t(sign | ((rest - 0x38000000u + 0x0fffu + ((rest >> 13) & 1u)) >> 13));
 }
 //@ rsqrt
-template <class T> inline T rsqrt(T v) {
+template <class T>
+inline T rsqrt(T v) {
   return T(1) / std::sqrt(v);
 }
 //@ erfinv
 // Winitzki's approximation, and Halley's steps on erf, or on erfc where erf has no digits left.
-template <class T> inline T erfinv(T x) {
+template <class T>
+inline T erfinv(T x) {
   const double size = std::fabs(double(x));
   if (!(size < 1)) return size == 1 ? x * T(INFINITY) : T(NAN);
   const double w = -std::log1p(-size * size), term = 4.3307467507998625 - w / 2;
@@ -79,9 +82,10 @@ template <class T> inline T erfinv(T x) {
 }
 //@ atomic_add
 // Adds to an element that several threads may add to.
-template <class T, class V> inline void atomic_add(T* place, V value) {
+template <class T, class V>
+inline void atomic_add(T* place, V value) {
   if constexpr (std::is_floating_point_v<T>) {
-#pragma omp atomic
+    OMP(omp atomic)
     *place += T(value);
   } else if constexpr (std::is_same_v<T, bool>) {
     if (value) __atomic_store_n(place, true, __ATOMIC_RELAXED);
@@ -105,66 +109,6 @@ inline void atomic_add_f16(uint16_t* place, float value) {
                                       __ATOMIC_RELAXED)) {
   }
 }
-//@ overflows
-// Does the product of the factors exceed 63 bits?
-inline bool overflows(std::initializer_list<int64_t> factors) {
-  int64_t product = 1;
-  for (int64_t factor : factors)
-    if (factor == 0) return false;
-  for (int64_t factor : factors)
-    if (__builtin_mul_overflow(product, factor, &product)) return true;
-  return false;
-}
-//@ overlap
-// Do two arrays share memory?
-inline bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
-  const uintptr_t p = reinterpret_cast<uintptr_t>(a), q = reinterpret_cast<uintptr_t>(b);
-  return p != 0 && q != 0 && a_bytes > 0 && b_bytes > 0 && p < q + uintptr_t(b_bytes) && q < p + uintptr_t(a_bytes);
-}
-//@ overlapping: overlap
-// An array of a call. An output has a status for sharing memory, and inputs that it may be.
-struct Extent {
-  const void* data;
-  int64_t bytes;
-  int status = 0;
-  std::vector<const void*> inputs = {};
-  bool may_be(const Extent& other) const {
-    for (const void* input : inputs)
-      if (other.status == 0 && other.data == data && input == data) return true;
-    return false;
-  }
-};
-// The status of the first output that shares memory with another array, or 0.
-inline int overlapping(std::initializer_list<Extent> arrays) {
-  for (const Extent& out : arrays)
-    for (const Extent& other : arrays)
-      if (out.status != 0 && &out != &other && !out.may_be(other) &&
-          overlap(out.data, out.bytes, other.data, other.bytes))
-        return out.status;
-  return 0;
-}
-//@ has_duplicates
-template <class T> inline bool has_duplicates(const T* table, int64_t count) {
-  std::vector<T> sorted(table, table + count);
-  std::sort(sorted.begin(), sorted.end());
-  return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-}
-//@ WindowSet
-// The windows that steps have visited so far.
-class WindowSet {
- public:
-  // Is it the window of the step before, or one not seen yet?
-  bool continues(const std::vector<int64_t>& window) {
-    if (window == last_ && !seen_.empty()) return true;
-    last_ = window;
-    return seen_.insert(window).second;
-  }
-  bool is_new(const std::vector<int64_t>& window) { return seen_.insert(window).second; }
-
- private:
-  std::set<std::vector<int64_t>> seen_;
-  std::vector<int64_t> last_;
-};
 //@ reserve
 constexpr int64_t kLineBytes = 64;  // of a cache
 
@@ -183,6 +127,27 @@ inline char* next_line(void* memory) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
+//@ Memory: next_line check_workspace
+// Memory for intermediates: the caller's, or its own.
+class Memory {
+ public:
+  template <class A, size_t Count>
+  Memory(void* workspace, int64_t given, int64_t needed, const A (&arrays)[Count])
+      : status(check_workspace(workspace, given, needed, 1, arrays)) {
+    if (workspace == nullptr) own_ = std::malloc(size_t(needed));
+    if (workspace == nullptr && own_ == nullptr) status = status_of(KGEN_NO_MEMORY);
+    if (status == 0) data = next_line(own_ != nullptr ? own_ : workspace);
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() { std::free(own_); }
+
+  int status;
+  char* data = nullptr;
+
+ private:
+  void* own_ = nullptr;
+};
 //@ thread_number
 inline int64_t thread_number() {
 #if defined(_OPENMP)
@@ -200,14 +165,15 @@ inline int64_t thread_count() {
 #endif
 }
 //@ columns_of: smaller larger
-// The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most `most`.
+// The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most
+// `most`.
 inline int64_t columns_of(int64_t bytes, int64_t most) {
   constexpr int64_t kNear = 1 << 19, kLeast = 64;
   return larger(kLeast, smaller(most, kNear / larger(1, bytes) / kLeast * kLeast));
 }
 //@ share_of: thread_count larger
-// The columns that a thread takes at once: whole lines, at most `most`, all parts alike, and enough of them for all
-// threads.
+// The columns that a thread takes at once: whole lines, at most `most`, all parts alike, and enough of them
+// for all threads.
 inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   constexpr int64_t kLine = 16;
   const int64_t threads = thread_count(), all = larger(1, rows);

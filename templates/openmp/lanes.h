@@ -16,14 +16,19 @@ constexpr int kLanes16 = kVectorBytes / 2;  // elements of 16 bits in a vector
 //@ kLanes8: kVectorBytes
 constexpr int kLanes8 = kVectorBytes;  // elements of 8 bits in a vector
 //@ Mask: kVectorBytes
-template <class T, int N> struct VectorOf {
+template <class T, int N>
+struct VectorOf {
   typedef T type __attribute__((vector_size(sizeof(T) * N)));
 };
 template <size_t kBytes>
-using IntegerOf = std::conditional_t<kBytes == 1, int8_t, std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
+using IntegerOf = std::conditional_t<
+    kBytes == 1, int8_t,
+    std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
 
-// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by lane.
-template <class To, class V> inline auto resized(V from) {
+// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
+// lane.
+template <class To, class V>
+inline auto resized(V from) {
   using T = std::decay_t<decltype(from[0])>;
   constexpr size_t kOld = sizeof(T), kNew = sizeof(To), kLanes = sizeof(V) / kOld;
   using Signed = IntegerOf<(kNew > kOld ? 2 * kOld : kOld / 2)>;
@@ -35,7 +40,8 @@ template <class To, class V> inline auto resized(V from) {
 }
 
 // One truth value a lane: all its bits are set, or none.
-template <int N> struct Mask {
+template <int N>
+struct Mask {
   using Int = IntegerOf<kVectorBytes / N>;
   using Vector = typename VectorOf<Int, N>::type;
   static constexpr int kLanes = N;
@@ -45,13 +51,15 @@ template <int N> struct Mask {
   Mask(Vector bits) : v(bits) {}
   Mask(bool all) : v(Vector{} - Int(all)) {}
   // From integers of any width, and to those of the width of T.
-  template <class V> static Mask from(V bits) {
+  template <class V>
+  static Mask from(V bits) {
     if constexpr (sizeof(V) == sizeof(Vector))
       return (Vector)bits;
     else
       return resized<Int>(bits);
   }
-  template <class T> auto as() const {
+  template <class T>
+  auto as() const {
     using Wanted = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
     if constexpr (sizeof(T) == sizeof(Int))
       return (Wanted)v;
@@ -69,9 +77,11 @@ template <int N> struct Mask {
 };
 //@ Lanes: Mask
 // One value at N neighbouring points. Integers wrap around, so their arithmetic is done unsigned.
-template <class T, int N> struct Lanes {
+template <class T, int N>
+struct Lanes {
   using Vector = typename VectorOf<T, N>::type;
-  using Unsigned = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::enable_if<true, T>>::type;
+  using Unsigned = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                               std::enable_if<true, T>>::type;
   using Math = typename VectorOf<Unsigned, N>::type;
   static constexpr int kLanes = N;
   Vector v;
@@ -100,47 +110,58 @@ template <class T, int N> struct Lanes {
   friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
 };
-template <class T, int N> struct LanesOf {
+template <class T, int N>
+struct LanesOf {
   using type = Lanes<T, N>;
 };
-template <int N> struct LanesOf<bool, N> {
+template <int N>
+struct LanesOf<bool, N> {
   using type = Mask<N>;
 };
 //@ for_lanes: Lanes
 // The lanes of a group that take part: all of them, or the first few where a loop ends.
-template <int N> struct AllLanes {
+template <int N>
+struct AllLanes {
   static constexpr int kLanes = N, count = N;
   bool has(int) const { return true; }
 };
-// All of them, in a loop that writes around the caches: functions for it are made apart, without the questions of others.
-template <int N> struct FarLanes : AllLanes<N> {};
-template <int N> struct FirstLanes {
+// All of them, in a loop that writes around the caches: functions for it are made apart, without the
+// questions of others.
+template <int N>
+struct FarLanes : AllLanes<N> {};
+template <int N>
+struct FirstLanes {
   static constexpr int kLanes = N;
   int count;
   bool has(int lane) const { return lane < count; }
 };
-template <int N> inline Mask<N> mask_of(AllLanes<N>) {
+template <int N>
+inline Mask<N> mask_of(AllLanes<N>) {
   return true;
 }
-template <int N> inline Mask<N> mask_of(FirstLanes<N> active) {
+template <int N>
+inline Mask<N> mask_of(FirstLanes<N> active) {
   typename Mask<N>::Vector position = {};
   for (int lane = 0; lane < N; ++lane) position[lane] = typename Mask<N>::Int(lane);
   return Mask<N>::from(position < typename Mask<N>::Int(active.count));
 }
-template <int N> inline Mask<N> mask_of(Mask<N> active) {
+template <int N>
+inline Mask<N> mask_of(Mask<N> active) {
   return active;
 }
 
 // Calls step(first, lanes that take part) for groups of N neighbours from `first` to `end`.
-template <int N, class All = AllLanes<N>, class Step> inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
+template <int N, class All = AllLanes<N>, class Step>
+inline __attribute__((always_inline)) void for_lanes(int64_t first, int64_t end, const Step& step) {
   for (const int64_t last = end - N; first <= last; first += N) step(first, All{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 //@ for_lines: for_lanes
-// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin where vectors
-// in memory do: a short one goes before them.
+// The same, but where `around` is set and there are many, the groups of `at`, the element `first`, begin
+// where vectors in memory do: a short one goes before them.
 template <int N, class T, class Step>
-inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end, const Step& step) {
+inline __attribute__((always_inline)) void for_lines(bool around, const T* at, int64_t first, int64_t end,
+                                                     const Step& step) {
   if (!around) return for_lanes<N>(first, end, step);
   const int64_t past = end - first >= 32 * N ? int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % N) : 0;
   if (past != 0) step(first, FirstLanes<N>{int(N - past)});
@@ -148,18 +169,22 @@ inline __attribute__((always_inline)) void for_lines(bool around, const T* at, i
 }
 //@ for_lanes_down: for_lanes
 // The same from the end to `first`.
-template <int N, class Step> inline __attribute__((always_inline)) void for_lanes_down(int64_t first, int64_t end, const Step& step) {
+template <int N, class Step>
+inline __attribute__((always_inline)) void for_lanes_down(int64_t first, int64_t end, const Step& step) {
   for (; end - first >= N; end -= N) step(end - N, AllLanes<N>{});
   if (first < end) step(first, FirstLanes<N>{int(end - first)});
 }
 //@ shifted: Lanes
 // Each lane's value `kBy` lanes further up, or down where that is negative; `rest` where none comes from.
-template <int kBy, class T, int N, size_t... kLane> inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane...>) {
-  return __builtin_shufflevector(lanes.v, Lanes<T, N>(rest).v, (int(kLane) - kBy + (int(kLane) < kBy ? 2 * N : 0))...);
+template <int kBy, class T, int N, size_t... kLane>
+inline Lanes<T, N> shifted(Lanes<T, N> lanes, T rest, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(lanes.v, Lanes<T, N>(rest).v,
+                                 (int(kLane) - kBy + (int(kLane) < kBy ? 2 * N : 0))...);
 }
 //@ shifted_by: shifted
 // The same by a count that is less than N, in steps of 1, 2, 4, ...; kBy: 1 up, -1 down.
-template <int kBy, class T, int N> inline Lanes<T, N> shifted_by(Lanes<T, N> lanes, int64_t count, T rest) {
+template <int kBy, class T, int N>
+inline Lanes<T, N> shifted_by(Lanes<T, N> lanes, int64_t count, T rest) {
   if constexpr (kBy < N && -kBy < N) {
     if ((count & 1) != 0) lanes = shifted<kBy>(lanes, rest, std::make_index_sequence<N>{});
     return shifted_by<2 * kBy>(lanes, count >> 1, rest);
@@ -168,8 +193,10 @@ template <int kBy, class T, int N> inline Lanes<T, N> shifted_by(Lanes<T, N> lan
   }
 }
 //@ lanes_inside: for_lanes
-// Does each lane's coordinate lie within 0 .. extent-1? The first one is `at`, and each `kStep` further than the last.
-template <int64_t kStep, class Active> inline Mask<Active::kLanes> inside(int64_t at, int64_t extent, Active active) {
+// Does each lane's coordinate lie within 0 .. extent-1? The first one is `at`, and each `kStep` further than
+// the last.
+template <int64_t kStep, class Active>
+inline Mask<Active::kLanes> inside(int64_t at, int64_t extent, Active active) {
   constexpr int N = Active::kLanes;
   if (at >= 0 && at < extent - (active.count - 1) * kStep) return true;
   if (at <= -N * kStep || at >= extent) return false;
@@ -178,18 +205,21 @@ template <int64_t kStep, class Active> inline Mask<Active::kLanes> inside(int64_
 }
 //@ keep: for_lanes
 // The value in active lanes, `other` in the rest.
-template <class Active, class V> inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
+template <class Active, class V>
+inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
   if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     return value;
   else
     return choose(mask_of(active), value, other);
 }
 //@ active_mask: for_lanes
-template <class Active> inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condition) {
+template <class Active>
+inline Mask<Active::kLanes> operator&&(Active active, Mask<Active::kLanes> condition) {
   return mask_of(active) && condition;
 }
 //@ any_lane: Mask
-template <int N> inline bool any_lane(Mask<N> mask) {
+template <int N>
+inline bool any_lane(Mask<N> mask) {
 #if defined(__clang__)
   return __builtin_reduce_or(mask.v) != 0;
 #elif defined(__AVX512F__)
@@ -207,7 +237,8 @@ template <int N> inline bool any_lane(Mask<N> mask) {
 #endif
 }
 //@ all_lanes: any_lane
-template <int N> inline bool all_lanes(Mask<N> mask) {
+template <int N>
+inline bool all_lanes(Mask<N> mask) {
 #if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__)
   return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) == -1;
 #else
@@ -215,9 +246,10 @@ template <int N> inline bool all_lanes(Mask<N> mask) {
 #endif
 }
 //@ quotient: Lanes
-// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which multiply-add gives
-// exactly. Where that is not finite, there is nothing to put right.
-template <class T, int N> inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
+// Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
+// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+template <class T, int N>
+inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
 #if defined(__FMA__) || defined(__aarch64__)
   if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
     const T reciprocal = T(1) / by;
@@ -230,18 +262,21 @@ template <class T, int N> inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable
   return x / by;
 }
 //@ lane_numbers: Lanes
-template <class T, size_t... kLane> inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
+template <class T, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> lane_numbers(std::index_sequence<kLane...>) {
   const typename VectorOf<T, int(sizeof...(kLane))>::type numbers = {T(kLane)...};
   return numbers;
 }
 //@ positions: lane_numbers
 // first, first + 1, ...
-template <int N> inline Lanes<int64_t, N> positions(int64_t first) {
+template <int N>
+inline Lanes<int64_t, N> positions(int64_t first) {
   return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
 }
 //@ positions_as: lane_numbers
 // first, first + kStep, ... as numbers of another type.
-template <class T, int N, int kStep = 1> inline Lanes<T, N> positions_as(int64_t first) {
+template <class T, int N, int kStep = 1>
+inline Lanes<T, N> positions_as(int64_t first) {
   Lanes<T, N> numbers = lane_numbers<T>(std::make_index_sequence<N>{}) * Lanes<T, N>(T(kStep));
   if constexpr (std::is_floating_point_v<T>) {
     constexpr int64_t kWhole = int64_t(1) << std::numeric_limits<T>::digits;  // up to here the sum is exact
@@ -254,13 +289,17 @@ template <class T, int N, int kStep = 1> inline Lanes<T, N> positions_as(int64_t
   return numbers + T(first);
 }
 //@ Positions: lane_numbers
-// first, first + kStep, ... to be compared with one number: no vector of them is made, only of what lies between.
-template <int N, int kStep = 1> struct Positions {
+// first, first + kStep, ... to be compared with one number: no vector of them is made, only of what lies
+// between.
+template <int N, int kStep = 1>
+struct Positions {
   static constexpr int kReach = N * (kStep < 0 ? -kStep : kStep);
   using Int = std::conditional_t<kReach == N, typename Mask<N>::Int, int32_t>;
   int64_t first;
 
-  static Lanes<Int, N> steps() { return lane_numbers<Int>(std::make_index_sequence<N>{}) * Lanes<Int, N>(Int(kStep)); }
+  static Lanes<Int, N> steps() {
+    return lane_numbers<Int>(std::make_index_sequence<N>{}) * Lanes<Int, N>(Int(kStep));
+  }
   Lanes<Int, N> until(int64_t other) const {
     return Int(other < first - kReach ? -kReach : other > first + kReach ? kReach : other - first);
   }
@@ -273,7 +312,8 @@ template <int N, int kStep = 1> struct Positions {
 };
 //@ Distances: Positions
 // How far positions lie from 0, to be compared in the same way.
-template <int N, int kStep> struct Distances {
+template <int N, int kStep>
+struct Distances {
   Positions<N, kStep> at;
 
   Positions<N, -kStep> turned() const { return {-at.first}; }
@@ -284,6 +324,7 @@ template <int N, int kStep> struct Distances {
   friend Mask<N> operator==(Distances a, int64_t b) { return a <= b && a >= b; }
   friend Mask<N> operator!=(Distances a, int64_t b) { return !(a == b); }
 };
-template <int N, int kStep> inline Distances<N, kStep> absolute(Positions<N, kStep> positions) {
+template <int N, int kStep>
+inline Distances<N, kStep> absolute(Positions<N, kStep> positions) {
   return {positions};
 }

@@ -1,15 +1,19 @@
 //@ load: for_lanes
-// The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector that was
-// written to memory in parts would have to be waited for.
-template <class Word> inline uint64_t word_at(const char* from) {
+// The first bytes of a word, the others 0. What is put together in registers can be used at once; a vector
+// that was written to memory in parts would have to be waited for.
+template <class Word>
+inline uint64_t word_at(const char* from) {
   Word word;
   memcpy(&word, from, sizeof word);
   return word;
 }
-template <size_t kLeast> inline uint64_t first_of_word(const char* from, size_t bytes) {
+template <size_t kLeast>
+inline uint64_t first_of_word(const char* from, size_t bytes) {
   if (bytes >= 8) return word_at<uint64_t>(from);
-  if (kLeast <= 4 && bytes >= 4) return word_at<uint32_t>(from) | word_at<uint32_t>(from + bytes - 4) << (8 * bytes - 32);
-  if (kLeast <= 2 && bytes >= 2) return word_at<uint16_t>(from) | word_at<uint16_t>(from + bytes - 2) << (8 * bytes - 16);
+  if (kLeast <= 4 && bytes >= 4)
+    return word_at<uint32_t>(from) | word_at<uint32_t>(from + bytes - 4) << (8 * bytes - 32);
+  if (kLeast <= 2 && bytes >= 2)
+    return word_at<uint16_t>(from) | word_at<uint16_t>(from + bytes - 2) << (8 * bytes - 16);
   return kLeast == 1 && bytes == 1 ? word_at<uint8_t>(from) : 0;
 }
 template <class V, size_t kLeast, size_t... kWord>
@@ -17,27 +21,37 @@ inline V first_of_words(const char* from, size_t bytes, std::index_sequence<kWor
   using Words = typename VectorOf<uint64_t, int(sizeof...(kWord))>::type;
   return (V)Words{(8 * kWord < bytes ? first_of_word<kLeast>(from + 8 * kWord, bytes - 8 * kWord) : 0)...};
 }
-template <class T, int N> inline typename VectorOf<T, N>::type load_vector(const T* from, AllLanes<N>) {
+template <class T, int N>
+inline typename VectorOf<T, N>::type load_vector(const T* from, AllLanes<N>) {
   typename VectorOf<T, N>::type values;
   memcpy(&values, from, sizeof values);
   return values;
 }
-template <class T, int N> inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> active) {
+template <class T, int N>
+inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> active) {
   using V = typename VectorOf<T, N>::type;
 #if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
   if constexpr (N <= 16 && sizeof(V) >= 32) {
     const auto bits = uint16_t((1 << active.count) - 1);
     if constexpr (sizeof(T) == 2)
-      return (V)__builtin_ia32_loaddquhi256_mask(reinterpret_cast<const short*>(from), typename VectorOf<short, 16>::type{}, bits);
+      return (V)__builtin_ia32_loaddquhi256_mask(reinterpret_cast<const short*>(from),
+                                                 typename VectorOf<short, 16>::type{}, bits);
     if constexpr (N == 16 && sizeof(T) == 4)
-      return (V)__builtin_ia32_loadups512_mask(reinterpret_cast<const float*>(from), typename VectorOf<float, 16>::type{}, bits);
+      return (V)__builtin_ia32_loadups512_mask(reinterpret_cast<const float*>(from),
+                                               typename VectorOf<float, 16>::type{}, bits);
     if constexpr (N == 8 && sizeof(T) == 8)
-      return (V)__builtin_ia32_loadupd512_mask(reinterpret_cast<const double*>(from), typename VectorOf<double, 8>::type{}, uint8_t(bits));
+      return (V)__builtin_ia32_loadupd512_mask(reinterpret_cast<const double*>(from),
+                                               typename VectorOf<double, 8>::type{}, uint8_t(bits));
   }
 #endif
 #if defined(__AVX2__) && !defined(__clang__)
-  if constexpr (sizeof(V) == 32 && sizeof(T) == 4) return (V)__builtin_ia32_maskloadps256(reinterpret_cast<const typename VectorOf<float, 8>::type*>(from), mask_of(active).template as<float>());
-  if constexpr (sizeof(V) == 32 && sizeof(T) == 8) return (V)__builtin_ia32_maskloadpd256(reinterpret_cast<const typename VectorOf<double, 4>::type*>(from), (typename VectorOf<long long, 4>::type)mask_of(active).template as<double>());
+  if constexpr (sizeof(V) == 32 && sizeof(T) == 4)
+    return (V)__builtin_ia32_maskloadps256(reinterpret_cast<const typename VectorOf<float, 8>::type*>(from),
+                                           mask_of(active).template as<float>());
+  if constexpr (sizeof(V) == 32 && sizeof(T) == 8)
+    return (V)__builtin_ia32_maskloadpd256(
+        reinterpret_cast<const typename VectorOf<double, 4>::type*>(from),
+        (typename VectorOf<long long, 4>::type)mask_of(active).template as<double>());
 #endif
   const char* bytes = reinterpret_cast<const char*>(from);
   const size_t count = size_t(active.count) * sizeof(T);
@@ -47,7 +61,8 @@ template <class T, int N> inline typename VectorOf<T, N>::type load_vector(const
     return first_of_words<V, sizeof(T)>(bytes, count, std::make_index_sequence<sizeof(V) / 8>());
 }
 // Neighbouring elements; only those of active lanes are touched. The others are 0.
-template <class T, class Active> inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active active) {
   if constexpr (std::is_same_v<T, bool>)
     return Mask<Active::kLanes>::from(load_vector(reinterpret_cast<const int8_t*>(from), active) != 0);
   else
@@ -55,7 +70,8 @@ template <class T, class Active> inline typename LanesOf<T, Active::kLanes>::typ
 }
 //@ load_once: load
 // The same for what is used several times: GCC would read it again for each use.
-template <class T, class Active> inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
+template <class T, class Active>
+inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
   Lanes<T, Active::kLanes> values = load(from, active);
 #if defined(__AVX__) && !defined(__clang__)
   if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
@@ -64,32 +80,40 @@ template <class T, class Active> inline Lanes<T, Active::kLanes> load_once(const
 }
 //@ store: load
 // Copies the first bytes of a vector, by halves.
-template <size_t kBytes, size_t kLeast> inline void copy_bits(char* to, const char* from, size_t bytes) {
+template <size_t kBytes, size_t kLeast>
+inline void copy_bits(char* to, const char* from, size_t bytes) {
   if constexpr (kBytes >= kLeast) {
     if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
     const size_t done = bytes & kBytes;
     copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
   }
 }
-template <class T, int N> inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
+template <class T, int N>
+inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
   memcpy(to, &value, sizeof value);
 }
-template <class T, int N> inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
+template <class T, int N>
+inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
 #if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
   if constexpr (N <= 16 && sizeof(value) >= 32) {
     const auto bits = uint16_t((1 << active.count) - 1);
     if constexpr (sizeof(T) == 2)
-      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to), (typename VectorOf<short, 16>::type)value, bits);
+      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to),
+                                               (typename VectorOf<short, 16>::type)value, bits);
     if constexpr (N == 16 && sizeof(T) == 4)
-      return __builtin_ia32_storeups512_mask(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value, bits);
+      return __builtin_ia32_storeups512_mask(static_cast<float*>(to),
+                                             (typename VectorOf<float, 16>::type)value, bits);
     if constexpr (N == 8 && sizeof(T) == 8)
-      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to), (typename VectorOf<double, 8>::type)value, uint8_t(bits));
+      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to),
+                                             (typename VectorOf<double, 8>::type)value, uint8_t(bits));
   }
 #endif
-  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value), size_t(active.count) * sizeof(T));
+  copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value),
+                                          size_t(active.count) * sizeof(T));
 }
 // Writes the active lanes to neighbouring elements.
-template <class T, class Active> inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
+template <class T, class Active>
+inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::type value) {
   if constexpr (std::is_same_v<T, bool>)
     store_vector<int8_t>(to, active, value.template as<bool>() & 1);
   else
@@ -99,18 +123,22 @@ template <class T, class Active> inline void store(T* to, Active active, typenam
 constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
 //@ store_around: store kBeyondCaches
 // Writes around the caches: the lines are not read first.
-template <class V> inline void write_around(void* to, V value) {
+template <class V>
+inline void write_around(void* to, V value) {
 #if defined(__clang__)
   __builtin_nontemporal_store(value, static_cast<V*>(to));
 #else
 #if defined(__AVX512F__)
-  if constexpr (sizeof(V) == 64) return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
+  if constexpr (sizeof(V) == 64)
+    return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
 #endif
 #if defined(__AVX__)
-  if constexpr (sizeof(V) == 32) return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
+  if constexpr (sizeof(V) == 32)
+    return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
 #endif
 #if defined(__SSE2__)
-  if constexpr (sizeof(V) == 16) return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
+  if constexpr (sizeof(V) == 16)
+    return __builtin_ia32_movntps(static_cast<float*>(to), (typename VectorOf<float, 4>::type)value);
 #endif
   memcpy(to, &value, sizeof(V));
 #endif
@@ -144,14 +172,16 @@ inline typename LanesOf<T, Active::kLanes>::type gather(int64_t first, Active ac
 //@ load_every: load
 // Elements that lie `stride` apart.
 template <class T, size_t... kLane>
-inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride, std::index_sequence<kLane...>) {
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_every(const T* from, int64_t stride,
+                                                                    std::index_sequence<kLane...>) {
   const typename VectorOf<T, int(sizeof...(kLane))>::type values = {from[int64_t(kLane) * stride]...};
   return values;
 }
-// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines have no
-// instruction that picks small ones.
+// Every second element, out of two vectors of which the latter ends with the last one. The oldest machines
+// have no instruction that picks small ones.
 template <class T, size_t... kLane>
-inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from, std::index_sequence<kLane...> lanes) {
+inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* from,
+                                                                     std::index_sequence<kLane...> lanes) {
   constexpr int N = sizeof...(kLane);
   if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
     return pick_every(from, 2, lanes);
@@ -161,7 +191,8 @@ inline typename VectorOf<T, int(sizeof...(kLane))>::type pick_second(const T* fr
   }
 }
 // The same of fewer lanes, by halves.
-template <int kCount, class T> inline void pick_some(T* to, const T* from, int count) {
+template <int kCount, class T>
+inline void pick_some(T* to, const T* from, int count) {
   if constexpr (kCount == 1) {
     if ((count & 1) != 0) *to = *from;
   } else {
@@ -173,7 +204,9 @@ template <int kCount, class T> inline void pick_some(T* to, const T* from, int c
     pick_some<kCount / 2>(to + done, from + 2 * done, count);
   }
 }
-template <class T, int N> __attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, FirstLanes<N> active) {
+template <class T, int N>
+__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                  FirstLanes<N> active) {
   if (stride == 1) return load(from, active);
   T values[N] = {};
   if constexpr (!std::is_same_v<T, bool>) {
@@ -185,7 +218,8 @@ template <class T, int N> __attribute__((noinline)) typename LanesOf<T, N>::type
   for (int lane = 0; lane < N && lane < active.count; ++lane) values[lane] = from[lane * stride];
   return load(values, AllLanes<N>{});
 }
-template <class T, int N> inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
   if (stride == 1) return load(from, all);
   if constexpr (std::is_same_v<T, bool>) {
     return load_every(from, stride, FirstLanes<N>{N});
@@ -196,55 +230,71 @@ template <class T, int N> inline typename LanesOf<T, N>::type load_every(const T
 }
 //@ into_line
 // How many elements after the beginning of a line of memory it lies.
-template <class T> inline int64_t into_line(const T* at) {
+template <class T>
+inline int64_t into_line(const T* at) {
   return int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % (64 / sizeof(T)));
 }
 //@ prefetch
-// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of functions that
-// do nothing but ask.)
-inline __attribute__((always_inline)) void prefetch(const void* line) {
-  __builtin_prefetch(line, 0, 2);
-}
+// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of
+// functions that do nothing but ask.)
+inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 //@ prefetch_soon
-// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case: compilers drop
-// calls of functions that do nothing but ask.)
-template <class... Pointer> inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
-  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0, 2), ...);
+// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
+// compilers drop calls of functions that do nothing but ask.)
+template <class... Pointer>
+inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
+  (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
+                      2),
+   ...);
 }
 //@ prefetch_row: prefetch_soon
-// For loops that read some columns of each row: asks for what comes 8 rows further on, as far as a core gets while
-// memory answers; where fewer rows are left, for the first ones of the columns that follow.
-template <class T> inline __attribute__((always_inline)) void prefetch_row(const T* here, int64_t left, int64_t rows, int64_t stride, int64_t columns) {
+// For loops that read some columns of each row: asks for what comes 8 rows further on, as far as a core gets
+// while memory answers; where fewer rows are left, for the first ones of the columns that follow.
+template <class T>
+inline __attribute__((always_inline)) void prefetch_row(const T* here, int64_t left, int64_t rows,
+                                                        int64_t stride, int64_t columns) {
   constexpr int64_t kRows = 8;
   int64_t on = left > kRows ? kRows * stride : columns + (rows > kRows ? (kRows - rows) * stride : 0);
-  if (columns == stride) on = 2048 / int64_t(sizeof(T)); // the rows follow each other
+  if (columns == stride) on = 2048 / int64_t(sizeof(T));  // the rows follow each other
   prefetch_soon(on * int64_t(sizeof(T)), here);
 }
 //@ prefetch_part: prefetch_soon
 // Asks for the same in the columns that come next: from `end` on, or the first ones, `behind` further on.
-template <class T> inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end, int64_t columns, int64_t behind) {
-  if (end < columns || behind != 0) prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
+template <class T>
+inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t first, int64_t end,
+                                                         int64_t columns, int64_t behind) {
+  if (end < columns || behind != 0)
+    prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
 }
 //@ turn_tile: Lanes prefetch_soon
 // Takes in turn an element of `a` and one of `b`, from element `kFirst` on.
-template <int kFirst, class Vector, size_t... kLane> inline Vector interleaved(Vector a, Vector b, std::index_sequence<kLane...>) {
+template <int kFirst, class Vector, size_t... kLane>
+inline Vector interleaved(Vector a, Vector b, std::index_sequence<kLane...>) {
   return __builtin_shufflevector(a, b, (kFirst + int(kLane / 2) + int(kLane % 2 * sizeof...(kLane)))...);
 }
 // As many vectors of 16 bytes as each has elements.
-template <class T> struct Square {
+template <class T>
+struct Square {
   static constexpr int kSide = 16 / sizeof(T);
   typename VectorOf<T, kSide>::type rows[kSide];
 };
 // Each round exchanges one bit of the row's number and of the column's.
-template <int kRounds, class T, size_t... kRow> inline __attribute__((always_inline)) Square<T> turned(Square<T> in, std::index_sequence<kRow...> all) {
+template <int kRounds, class T, size_t... kRow>
+inline __attribute__((always_inline)) Square<T> turned(Square<T> in, std::index_sequence<kRow...> all) {
   if constexpr (kRounds == 1) {
     return in;
   } else {
     constexpr int kHalf = Square<T>::kSide / 2;
-    return turned<kRounds / 2>(Square<T>{{(kRow % 2 == 0 ? interleaved<0>(in.rows[kRow / 2], in.rows[kRow / 2 + kHalf], all) : interleaved<kHalf>(in.rows[kRow / 2], in.rows[kRow / 2 + kHalf], all))...}}, all);
+    return turned<kRounds / 2>(
+        Square<T>{
+            {(kRow % 2 == 0 ? interleaved<0>(in.rows[kRow / 2], in.rows[kRow / 2 + kHalf], all)
+                            : interleaved<kHalf>(in.rows[kRow / 2], in.rows[kRow / 2 + kHalf], all))...}},
+        all);
   }
 }
-template <class T, size_t... kRow> inline __attribute__((always_inline)) void turn_square(T* to, int64_t to_stride, const T* from, int64_t stride, std::index_sequence<kRow...> all) {
+template <class T, size_t... kRow>
+inline __attribute__((always_inline)) void turn_square(T* to, int64_t to_stride, const T* from,
+                                                       int64_t stride, std::index_sequence<kRow...> all) {
   Square<T> square;
   (memcpy(&square.rows[kRow], from + int64_t(kRow) * stride, 16), ...);
   square = turned<Square<T>::kSide>(square, all);
@@ -253,13 +303,15 @@ template <class T, size_t... kRow> inline __attribute__((always_inline)) void tu
 // A part of an array, its columns as rows that begin `to_stride` elements apart. Long ones go through more
 // pages than what fetches by itself follows: the parts beside them come soon.
 template <class T>
-inline void turn_tile(T* to, int64_t to_stride, const T* from, int64_t stride, int64_t rows, int64_t columns) {
+inline void turn_tile(T* to, int64_t to_stride, const T* from, int64_t stride, int64_t rows,
+                      int64_t columns) {
   constexpr int N = Square<T>::kSide;
   const int64_t whole_rows = rows - rows % N, whole_columns = columns - columns % N;
   for (int64_t row = 0; row < (rows > 64 ? rows : 0); ++row) prefetch_soon(128, from + row * stride);
   for (int64_t row = 0; row < whole_rows; row += N)
     for (int64_t column = 0; column < whole_columns; column += N)
-      turn_square(to + column * to_stride + row, to_stride, from + row * stride + column, stride, std::make_index_sequence<N>());
+      turn_square(to + column * to_stride + row, to_stride, from + row * stride + column, stride,
+                  std::make_index_sequence<N>());
   for (int64_t column = 0; column < columns; ++column)
     for (int64_t row = column < whole_columns ? whole_rows : 0; row < rows; ++row)
       to[column * to_stride + row] = from[row * stride + column];
@@ -277,7 +329,8 @@ inline Lanes<T, int(sizeof...(kLane))> pick_field(const T* from, std::index_sequ
     // What the first two have, and then the rest.
     const auto c = load(from + 2 * N, all).v;
     const auto most = __builtin_shufflevector(a, b, ((int(kLane) * 3 + kField) % (2 * N))...);
-    return __builtin_shufflevector(most, c, (int(kLane) * 3 + kField < 2 * N ? int(kLane) : int(kLane) * 3 + kField - N)...);
+    return __builtin_shufflevector(
+        most, c, (int(kLane) * 3 + kField < 2 * N ? int(kLane) : int(kLane) * 3 + kField - N)...);
   } else {
     // A quarter of the numbers of each vector; the upper half of these does not count.
     const auto c = load(from + 2 * N, all).v, d = load(from + 3 * N, all).v;
@@ -286,25 +339,33 @@ inline Lanes<T, int(sizeof...(kLane))> pick_field(const T* from, std::index_sequ
     return __builtin_shufflevector(low, high, (int(kLane) + (int(kLane) < N / 2 ? 0 : N / 2))...);
   }
 }
-template <int kFields, int kField, class T, int N> inline Lanes<T, N> load_field(const T* from, AllLanes<N>) {
+template <int kFields, int kField, class T, int N>
+inline Lanes<T, N> load_field(const T* from, AllLanes<N>) {
   return pick_field<kFields, kField>(from, std::make_index_sequence<N>{});
 }
-template <int kFields, int kField, class T, int N> inline Lanes<T, N> load_field(const T* from, FirstLanes<N> active) {
+template <int kFields, int kField, class T, int N>
+inline Lanes<T, N> load_field(const T* from, FirstLanes<N> active) {
   return load_every(from + kField, kFields, active);
 }
 //@ turn_records: load_field store
 // Each field of neighbouring records as a row; rows begin `to_stride` elements apart.
 template <class T, size_t... kField>
-inline void turn_records(T* to, int64_t to_stride, const T* from, int64_t records, std::index_sequence<kField...>) {
+inline void turn_records(T* to, int64_t to_stride, const T* from, int64_t records,
+                         std::index_sequence<kField...>) {
   constexpr int kFields = sizeof...(kField);
   for_lanes<int(16 / sizeof(T))>(0, records, [=](int64_t at, auto active) {
-    (store(to + int64_t(kField) * to_stride + at, active, load_field<kFields, int(kField)>(from + at * kFields, active)), ...);
+    (store(to + int64_t(kField) * to_stride + at, active,
+           load_field<kFields, int(kField)>(from + at * kFields, active)),
+     ...);
   });
 }
 //@ load_inside: load_every shifted_by
-// Where a group leaves its row or is not whole, neighbours of it may do so that lie inside: their values are shifted.
+// Where a group leaves its row or is not whole, neighbours of it may do so that lie inside: their values are
+// shifted.
 template <int64_t kStep, class T, class Active>
-__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(const T* array, int64_t first, int64_t at, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
+__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(
+    const T* array, int64_t first, int64_t at, int64_t extent, Active active,
+    std::enable_if_t<true, T> outside) {
   constexpr int N = Active::kLanes;
   constexpr AllLanes<N> all;
   if constexpr (!std::is_same_v<T, bool> && kStep <= 4) {
@@ -318,40 +379,50 @@ __attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(co
     }
   }
   T values[N] = {};
+  const bool near = at > -N * kStep && at < extent;  // or all lie outside, where sums might leave 64 bits
   for (int lane = 0; lane < N && lane < active.count; ++lane) {
-    const int64_t here = at + lane * kStep;
-    values[lane] = here >= 0 && here < extent ? array[first + lane * kStep] : outside;
+    const bool in = near && at + lane * kStep >= 0 && at + lane * kStep < extent;
+    values[lane] = in ? array[first + lane * kStep] : outside;
   }
   return load(values, all);
 }
-// Elements `kStep` apart of an array, from the element `first` on, which stands at `at` in a row of `extent`; `outside`
-// beyond the row's ends, where there may be no memory either.
+// Elements `kStep` apart of an array, from the element `first` on, which stands at `at` in a row of `extent`;
+// `outside` beyond the row's ends, where there may be no memory either.
 template <int64_t kStep, class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int64_t first, int64_t at, int64_t extent, Active active, std::enable_if_t<true, T> outside) {
+inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int64_t first, int64_t at,
+                                                             int64_t extent, Active active,
+                                                             std::enable_if_t<true, T> outside) {
   if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
-    if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep) return load_every(array + first, kStep, active);
+    if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep)
+      return load_every(array + first, kStep, active);
   return load_edge<kStep>(array, first, at, extent, active, outside);
 }
 //@ load_nearest: load
 template <class T, class Active>
-__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_ends(const T* array, int64_t first, int64_t at, int64_t least, int64_t most, Active active) {
+__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_ends(const T* array, int64_t first,
+                                                                              int64_t at, int64_t least,
+                                                                              int64_t most, Active active) {
   T values[Active::kLanes] = {};
+  // `at` is any number, and wraps around as it goes on.
+  const int64_t row = int64_t(uint64_t(first) - uint64_t(at));
   for (int lane = 0; lane < Active::kLanes && lane < active.count; ++lane) {
-    const int64_t above = at + lane > least ? at + lane : least;
-    values[lane] = array[first - at + (above < most ? above : most)];
+    const int64_t here = int64_t(uint64_t(at) + uint64_t(lane)), above = here > least ? here : least;
+    values[lane] = array[row + (above < most ? above : most)];
   }
   return load(values, AllLanes<Active::kLanes>{});
 }
-// Neighbours in a row, from the element `first` of an array on, which stands at `at` in the row; the row's elements
-// `least` and `most` stand for those beyond them.
+// Neighbours in a row, from the element `first` of an array on, which stands at `at` in the row; the row's
+// elements `least` and `most` stand for those beyond them.
 template <class T, class Active>
-inline typename LanesOf<T, Active::kLanes>::type load_nearest(const T* array, int64_t first, int64_t at, int64_t least, int64_t most, Active active) {
+inline typename LanesOf<T, Active::kLanes>::type load_nearest(const T* array, int64_t first, int64_t at,
+                                                              int64_t least, int64_t most, Active active) {
   if (at >= least && at <= most - (active.count - 1)) return load(array + first, active);
   return load_ends(array, first, at, least, most, active);
 }
 //@ store_every: store
 template <class T, class Active>
-inline void store_every(T* to, int64_t stride, Active active, typename LanesOf<T, Active::kLanes>::type value) {
+inline void store_every(T* to, int64_t stride, Active active,
+                        typename LanesOf<T, Active::kLanes>::type value) {
   for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
 }
 //@ store_fields: store
@@ -361,43 +432,52 @@ inline Lanes<T, N> record_part(const Lanes<T, N> (&fields)[kFields], std::index_
   // The element at `lane` of the part is a field of this record.
   constexpr auto field = [](size_t lane) { return (kPart * N + int(lane)) % kFields; };
   constexpr auto record = [](size_t lane) { return (kPart * N + int(lane)) / kFields; };
-  const auto low = __builtin_shufflevector(fields[0].v, fields[1].v, (record(kLane) + (field(kLane) == 1 ? N : 0))...);
+  const auto low =
+      __builtin_shufflevector(fields[0].v, fields[1].v, (record(kLane) + (field(kLane) == 1 ? N : 0))...);
   if constexpr (kFields == 2) {
     return low;
   } else {
     constexpr int kRest = kFields - 1;
-    const auto high = __builtin_shufflevector(fields[2].v, fields[kRest].v, (record(kLane) + (field(kLane) == 3 ? N : 0))...);
+    const auto high = __builtin_shufflevector(fields[2].v, fields[kRest].v,
+                                              (record(kLane) + (field(kLane) == 3 ? N : 0))...);
     return __builtin_shufflevector(low, high, (int(kLane) + (field(kLane) >= 2 ? N : 0))...);
   }
 }
-template <int kPart, int kFields, class T, int N> inline void store_parts(T* to, const Lanes<T, N> (&fields)[kFields]) {
+template <int kPart, int kFields, class T, int N>
+inline void store_parts(T* to, const Lanes<T, N> (&fields)[kFields]) {
   if constexpr (kPart < kFields) {
     store(to + kPart * N, AllLanes<N>{}, record_part<kPart>(fields, std::make_index_sequence<N>{}));
     store_parts<kPart + 1>(to, fields);
   }
 }
-template <int kFields, class T, int N> inline void store_fields(T* to, FirstLanes<N> active, const Lanes<T, N> (&fields)[kFields]) {
+template <int kFields, class T, int N>
+inline void store_fields(T* to, FirstLanes<N> active, const Lanes<T, N> (&fields)[kFields]) {
   for (int lane = 0; lane < active.count; ++lane)
     for (int field = 0; field < kFields; ++field) to[lane * kFields + field] = fields[field][lane];
 }
-template <int kFields, class T, int N> inline void store_fields(T* to, AllLanes<N>, const Lanes<T, N> (&fields)[kFields]) {
-  if constexpr (sizeof(T) < 4 && kVectorBytes == 16)  // the oldest machines have no instruction that picks small ones
+template <int kFields, class T, int N>
+inline void store_fields(T* to, AllLanes<N>, const Lanes<T, N> (&fields)[kFields]) {
+  if constexpr (sizeof(T) < 4 &&
+                kVectorBytes == 16)  // the oldest machines have no instruction that picks small ones
     store_fields(to, FirstLanes<N>{N}, fields);
   else
     store_parts<0>(to, fields);
 }
 //@ each_lane: load
 // A function of single values, lane by lane; an argument may be the same for all lanes.
-template <class V> struct LaneValues {
+template <class V>
+struct LaneValues {
   V value;
   V operator[](int) const { return value; }
 };
-template <class T, int N> struct LaneValues<Lanes<T, N>> {
+template <class T, int N>
+struct LaneValues<Lanes<T, N>> {
   T values[N];
   LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
   T operator[](int lane) const { return values[lane]; }
 };
-template <int N> struct LaneValues<Mask<N>> {
+template <int N>
+struct LaneValues<Mask<N>> {
   Mask<N> mask;
   bool operator[](int lane) const { return mask[lane]; }
 };

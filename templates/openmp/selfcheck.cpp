@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #if defined(_OPENMP)
@@ -449,9 +450,20 @@ void check_sizes(const std::vector<int64_t>& sizes, uint64_t seed, Tally& tally)
   std::printf(", seed %llu\n", static_cast<unsigned long long>(seed));
 }
 
-// Each axis through its sizes while the others stay small; then mixtures of all.
+// Sizes of the command line, by axis.
+using GivenSizes = std::vector<std::pair<std::string, int64_t>>;
+
 template <class Function>
-bool check() {
+void put_given(const GivenSizes& given, std::vector<int64_t>& sizes) {
+  const std::vector<Axis> axes = Function::axes();
+  for (const auto& [name, size] : given)
+    for (size_t a = 0; a < axes.size(); ++a)
+      if (name == axes[a].name) sizes[a] = size;
+}
+
+// Each axis through its sizes while the others stay small; then mixtures of all, and what was asked for.
+template <class Function>
+bool check(const GivenSizes& given) {
   const std::vector<Axis> axes = Function::axes();
   Tally tally;
   uint64_t seed = 1;
@@ -471,6 +483,12 @@ bool check() {
   for (int mixture = 0; mixture < 20; ++mixture) {
     std::vector<int64_t> sizes;
     for (const Axis& axis : axes) sizes.push_back(axis.sizes[bits() % axis.sizes.size()]);
+    check_sizes<Function>(sizes, seed++, tally);
+  }
+  if (!given.empty()) {
+    std::vector<int64_t> sizes;
+    for (const Axis& axis : axes) sizes.push_back(axis.listed ? axis.sizes[0] : 3 * axis.multiple);
+    put_given<Function>(given, sizes);
     check_sizes<Function>(sizes, seed++, tally);
   }
   std::printf("%s: %lld choices of sizes, %lld elements agree, %lld too close to call, %lld choices refused, %lld too big\n",
@@ -506,16 +524,19 @@ inline double copy_speed() {
   return 2.0 * 8.0 * static_cast<double>(count) / seconds;
 }
 
-// The largest sizes, doubled all at once, that move some 64 MB or take some 200 million operations.
+// The sizes that were asked for; of axes for which none was, the largest, doubled all at once, that move some 64 MB or
+// take some 200 million operations.
 template <class Function>
-void time_it(double limit) {
+void time_it(const GivenSizes& given, double limit) {
   const std::vector<Axis> axes = Function::axes();
   std::vector<int64_t> sizes;
   for (const Axis& axis : axes) sizes.push_back(axis.listed ? axis.sizes.back() : 8 * axis.multiple);
+  put_given<Function>(given, sizes);
   for (bool grew = true; grew;) {
     std::vector<int64_t> next = sizes;
     for (size_t a = 0; a < axes.size(); ++a)
       if (!axes[a].listed) next[a] *= 2;
+    put_given<Function>(given, next);
     const Cost cost = Function::cost(next.data());
     grew = next != sizes && cost.bytes < 64e6 && cost.work < 2e8;
     if (grew) sizes = next;
@@ -534,16 +555,19 @@ void time_it(double limit) {
               cost.bytes / seconds / 1e9, 100 * cost.bytes / seconds / limit, cost.work / seconds / 1e9);
 }
 
-inline int check_all(bool timed) {
+{{{arguments}}}
+inline int check_all(const std::vector<std::string>& words) {
+  const Request request = request_of(words);
+  if (explained(request)) return request.mistake.empty() ? 0 : 2;
   bool right = true;
 {{#functions}}
-  right = check<{{{text}}}>() && right;
+  right = check<{{{text}}}>(request.sizes) && right;
 {{/functions}}
-  if (timed) {
+  if (request.timed) {
     const double limit = copy_speed();
     std::printf("copying moves %.3g GB/s\n", limit / 1e9);
 {{#functions}}
-    time_it<{{{text}}}>(limit);
+    time_it<{{{text}}}>(request.sizes, limit);
 {{/functions}}
   }
   std::printf(right ? "all agree\n" : "SOME ARE WRONG\n");
@@ -552,7 +576,6 @@ inline int check_all(bool timed) {
 
 }  // namespace {{kernel}}_selfcheck
 
-// Without arguments: checks, then times. With --no-timing: only checks.
 int main(int argc, char** argv) {
-  return {{kernel}}_selfcheck::check_all(argc < 2 || std::strcmp(argv[1], "--no-timing") != 0);
+  return {{kernel}}_selfcheck::check_all(std::vector<std::string>(argc > 0 ? argv + 1 : argv, argv + argc));
 }

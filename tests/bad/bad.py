@@ -80,8 +80,16 @@ def lint(text):
     return ["lint", "copy.toml"], {"copy.toml": text}, FOUND
 
 
+def grad(text, code=BAD_SPEC, *options):
+    return ["grad", "copy.toml", "-o", "out", *options], {"copy.toml": text}, code
+
+
 DOC = 'doc = "copies"\n'
 BLOCKED = DOC + COPY + 'grid.i = { axis = "N", block = 8, semantics = "arbitrary" }\n'
+
+LOCK = """# Written by kgen: what each file was made from. DO NOT EDIT.
+"old.h" = { spec = "../copy.toml", spec_hash = "0", hash = "0" }
+"""
 
 # What files, arrays and lint provoke: the arguments of kgen, the files that are there (a folder ends in /), the exit code.
 COMMANDS = {
@@ -94,6 +102,38 @@ COMMANDS = {
     "KG0504_outside": lint(DOC + COPY.replace('x = "f32[N]"', 'x = { type = "f32[N]", outside = 1 }')),
     "KG0505_pairs": lint(DOC + with_body("z = at(x, N = index(N) - index(N) % 2 + 1);")),
     "KG0506_missing": lint(COPY),
+    "KG0507_print": lint(DOC + with_body('print("x is", x); z = x;')),
+    "KG0508_dot": lint(DOC + COPY.replace('x = "f32', 'x = "i8').replace('z = "f32[N]', 'z = "i8[]').replace("z = x", "z = dot(x, x, N)")),
+    "KG0006_left_over": (["copy.toml", "-o", "out"], {"copy.toml": COPY, "out/kgen.lock": LOCK, "out/old.h": ""}, OK),
+    "KG0007_edited": (
+        ["copy.toml", "-o", "out", "--prune"],
+        {"copy.toml": COPY, "out/kgen.lock": LOCK, "out/old.h": "edited"},
+        OK,
+    ),
+    "KG0008_colon": (["a:b.toml", "-o", "out", "--depfile", "d", "--stamp", "s"], {"a:b.toml": COPY}, BAD_FILES),
+    "KG0009_no_value": (
+        ["copy.toml", "-o", "out", "--templates", "mine"],
+        {"copy.toml": COPY, "mine/common/header.h": "{{{banner}}}\n{{{author}}}\n"},
+        BAD_FILES,
+    ),
+    "KG0601_loop": grad(with_body("z = x; while (z > 1) z = z / 2;")),
+    "KG0601_bits": grad(with_body("z = x * bitcast<float>(bitcast<int>(x) & 15);")),
+    "KG0602_whole_numbers": grad(COPY.replace("f32", "i32")),
+    "KG0602_of": grad(COPY + "inputs.place = \"i32[N]\"\n", BAD_SPEC, "--of", "place"),
+    "KG0603_of": grad(COPY, BAD_SPEC, "--of", "X"),
+    "KG0603_with": grad(COPY, BAD_SPEC, "--with", "x"),
+    "KG0604_axis_functions": grad('params.form = ["cumsum", "cumprod"]\n' + with_body("z = form(x, N);")),
+    "KG0605_windows": grad(
+        COPY.replace('"f32[N]"', '{ type = "f32[N]", block = [2], offset = ["2 * f"] }', 1)
+        .replace('z = "f32[N]"', 'z = "f32[F]"')
+        .replace("z = x", "z = sum(x, N)")
+        + 'axes.F = { equals = "N / 2" }\ngrid.f = { axis = "F", block = 1 }\n'
+    ),
+    "KG0606_rounding": grad(with_body("z = floor(x);"), OK),
+    "KG0607_tokens": grad(
+        'inputs.token = "i32[M]"\n' + with_body("z = at(x, N = token);").replace('z = "f32[N]"', 'z = "f32[M]"'), OK
+    ),
+    "KG0608_in_place": grad(COPY.replace('z = "f32[N]"', 'z = { type = "f32[N]", alias = "x" }').replace("= x;", "= x * x;")),
     "KG0001_missing": (["gone.toml", "-o", "out"], {}, BAD_FILES),
     "KG0001_large": (["large.toml", "-o", "out"], {"large.toml": COPY + "# " + "x" * 5_000_000}, BAD_FILES),
     "KG0001_array": (["run", "copy.toml", "--in", "x=gone.npy"], {"copy.toml": COPY}, BAD_FILES),

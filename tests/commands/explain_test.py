@@ -52,6 +52,10 @@ class Explain(Sandbox):
                                               "because": "side by side: y, z; the same for all: x"}])
         self.assertIn("for M: parallel", f["openmp plan"])
 
+    def test_what_is_required_is_checked_at_the_call(self):
+        f = self.spec(ADD.replace("body = '", "body = 'require(size(N) >= 4, \"four at least\"); "))
+        self.assertIn({"else": "four at least"}, f["checked at the call"])
+
     def test_what_is_found_is_told_from_what_is_stated(self):
         f = self.spec(ADD + 'grid.i = { axis = "N", block = 8 }\n')
         self.assertEqual(f["grid"][0]["semantics"], "parallel, found")

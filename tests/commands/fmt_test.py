@@ -90,6 +90,16 @@ class Fmt(Sandbox):
         text = "doc = '''\n  two  \n\n\n   three\t'''\nbody = '''\n  if (a)   \n\n\n\tb = 'c';  \n'''\n"
         self.assertEqual(self.fmt(text), text.replace("(a)   ", "(a)").replace("'c';  ", "'c';"))
 
+    def test_blanks_behind_the_opening_quotes_are_no_line_of_code(self):
+        """A blank there keeps the line break that follows, which TOML takes away where there is none."""
+        for key in ("body", "functions"):
+            for blank in (" ", "\t", " \t "):
+                with self.subTest(key=key, blank=blank):
+                    made = self.fmt(f"{key} = '''{blank}\n  y = x;\n'''\n")
+                    self.assertEqual(made, f"{key} = '''\n  y = x;\n'''\n")
+        prose = "doc = ''' \n  two\n'''\n"
+        self.assertEqual(self.fmt(prose), prose)
+
     def test_what_specs_say_stays(self):
         chance = random.Random(1)
         paths = sorted([*(ROOT / "specs").rglob("*.toml"), *(ROOT / "tests/conformance/specs").glob("*.toml")])

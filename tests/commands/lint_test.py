@@ -128,7 +128,7 @@ class Lint(Sandbox):
         self.kgen("lint", str(ROOT / "specs"), "--allow", "KG0503")
         said = self.kgen("lint", str(ROOT / "specs"), "--message-format", "short", code=1).stderr
         tiling = {re.search(r"(\w+)\.toml", line)[1] for line in said.splitlines()}
-        self.assertEqual(tiling, {"planes", "planes_unclamped", "matmul_bf16", "matmul_blocked", "matmul_int8"})
+        self.assertEqual(tiling, {"planes", "planes_unclamped", "matmul_bf16", "matmul_blocked", "matmul_int8", "iota"})
 
 
 unittest.main()

@@ -11,7 +11,11 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/tools"))
+from remembered import key_of, remembered, version_of
+
 STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fsyntax-only"]
+VERSIONS = {}  # of the compilers that are used
 
 
 def jobs():
@@ -26,19 +30,38 @@ def jobs():
             yield [arm, "-std=c++17", "-fopenmp", *STRICT, str(source)]
     for source in sorted((ROOT / "generated").rglob("*_cuda.cu")):
         yield ["g++", "-std=c++17", *STRICT, "-Wno-unknown-pragmas", "-isystem", str(ROOT / "tests/cuda_model/include"), "-x", "c++", str(source)]
-    for header in sorted((ROOT / "generated").rglob("*.h")):
+    kgens = ROOT / "generated/kgen_openmp.h", ROOT / "generated/kgen_cuda.h"
+    for compiler in ["g++", *filter(None, [clang, arm])]:
+        yield [compiler, "-std=c++17", "-pedantic", *STRICT, "-x", "c++", "-include", str(kgens[0]), "/dev/null"]
+    yield ["g++", "-std=c++17", *STRICT, "-Wno-unknown-pragmas", "-isystem", str(ROOT / "tests/cuda_model/include"), "-x",
+           "c++", "-include", str(kgens[1]), "/dev/null"]
+    for header in sorted(set((ROOT / "generated").rglob("*.h")) - set(kgens)):
         yield ["gcc", "-std=c99", *STRICT, "-x", "c", "-include", str(header), "/dev/null"]
 
 
+def files_read(command):
+    """The files of ours that one compilation may read."""
+    source = pathlib.Path(command[-1] if command[-1] != "/dev/null" else command[-2])
+    model = sorted((ROOT / "tests/cuda_model/include").rglob("*")) if "-isystem" in command else []
+    return [source, *sorted(source.parent.glob("*.h")), *sorted((ROOT / "generated").glob("kgen_*.h")), *model]
+
+
 def run(command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    return command, done.returncode, done.stderr
+    def compile_it():
+        done = subprocess.run(command, capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    words = [word.replace(str(ROOT), "") for word in command]
+    key = key_of(VERSIONS[command[0]], *words, *filter(pathlib.Path.is_file, files_read(command)))
+    return command, *remembered(key, compile_it, lambda result: result[0] == 0)
 
 
 def main():
+    commands = list(jobs())
+    VERSIONS.update({compiler: version_of(compiler) for compiler in {command[0] for command in commands}})
     failed = count = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for command, code, errors in pool.map(run, jobs()):
+        for command, code, errors in pool.map(run, commands):
             count += 1
             if code != 0:
                 failed += 1

@@ -24,13 +24,14 @@ def compiled(folder, name, text):
     spec.write_text(text)
     subprocess.run([KGEN, spec, "-o", folder], check=True, stdout=subprocess.DEVNULL)
     library = folder / f"{name}.so"
-    files = [folder / f"{name}_openmp.cpp", folder / f"{name}_cuda.cu"]
+    said = f'extern "C" const char* said(int status) {{ return {name}_error(status); }}'
+    (folder / "said.cpp").write_text(f'#include "{name}.h"\n{said}\n')
+    files = [folder / f"{name}_openmp.cpp", folder / f"{name}_cuda.cu", folder / "said.cpp"]
     subprocess.run(["g++", "-std=c++17", "-Wno-unknown-pragmas", "-isystem", MODEL / "include", "-shared", "-fPIC",
                     "-o", library, "-x", "c++", *files, "-x", "none", MODEL_LIBRARY], check=True)
     library = ctypes.CDLL(str(library))
-    error = getattr(library, f"{name}_error")
-    error.restype = ctypes.c_char_p
-    return library, error
+    library.said.restype = ctypes.c_char_p
+    return library, library.said
 
 
 def said(library, error, name, arguments):
@@ -81,6 +82,101 @@ body = 'z = x;'
                       (2, 2, -1 << 63, 1)):
             self.assertEqual(call(*sizes), "the strides of z must keep its elements apart, in memory", sizes)
 
+    def strided(self):
+        """A function of arrays with strides in one memory: y = 2 * x, called with where each begins, its sizes and strides."""
+        library, error = compiled(self.folder, "doubled", """kernel = "doubled"
+inputs.x = { type = "f32[M, N]", layout = "strided" }
+inputs.d = "f32[M, N]"
+outputs.y = { type = "f32[M, N]", layout = "strided" }
+body = 'y = 2 * x + 0 * d;'
+""")
+        memory = numpy.zeros(4000, numpy.float32)
+
+        def call(M, N, x, x_strides, y, y_strides, d=3000):
+            pointers = [ctypes.c_void_p(memory.ctypes.data + 4 * place) for place in (x, d, y)]
+            numbers = [ctypes.c_int64(number) for number in (M, N, *x_strides, *y_strides)]
+            return said(library, error, "doubled", [*pointers, *numbers])
+
+        return call
+
+    def test_arrays_with_strides_share_no_element(self):
+        call = self.strided()
+        for x, x_strides, y, y_strides in (
+            (0, (20, 1), 0, (20, 1)),       # exactly the input
+            (0, (20, 1), 10, (20, 1)),      # the other half of each row
+            (0, (20, 2), 1, (20, 2)),       # every second column
+            (0, (40, 1), 20, (40, 1)),      # every second row
+            (0, (1, 40), 20, (1, 40)),
+            (999, (-20, -1), 1000, (20, 1)),
+            (0, (0, 0), 1, (20, 1)),        # one number for all
+        ):  # fmt: skip
+            self.assertEqual(call(10, 10, x, x_strides, y, y_strides), "success", (x, x_strides, y, y_strides))
+        for x, x_strides, y, y_strides in (
+            (0, (10, 1), 0, (1, 10)),       # rows for columns
+            (0, (10, 1), 1, (10, 1)),
+            (0, (20, 1), 9, (20, 1)),       # the last column is the other's first
+            (0, (20, 2), 2, (20, 2)),
+            (99, (-10, -1), 0, (10, 1)),    # the same, backwards
+            (0, (20, 1), 5, (40, 1)),
+            (0, (0, 0), 0, (20, 1)),
+        ):  # fmt: skip
+            self.assertEqual(call(10, 10, x, x_strides, y, y_strides), "y must not overlap x", (x, x_strides, y, y_strides))
+        self.assertEqual(call(10, 10, 0, (0, 0), 500, (10, 1), 500), "success")  # exactly the dense one
+        self.assertEqual(call(10, 10, 0, (0, 0), 500, (20, 1), 500), "y must not overlap d")
+        self.assertEqual(call(10, 10, 0, (0, 0), 500, (1, 10), 500), "y must not overlap d")
+        self.assertEqual(call(1, 10, 0, (7, 1), 0, (9, 1)), "success")  # one row, however far the next one would be
+
+    def test_strides_of_inputs_lead_to_places_that_can_be_counted(self):
+        call = self.strided()
+        for strides in ((1 << 62, 1), (-(1 << 63), 1), (1, (1 << 63) - 1)):
+            self.assertEqual(call(10, 10, 0, strides, 500, (10, 1)), "the strides of x lead further than can be counted")
+        self.assertEqual(call(1, 10, 0, (-(1 << 63), 1), 500, (10, 1)), "success")
+
+    def test_outputs_lie_on_no_table(self):
+        library, error = compiled(self.folder, "less", """kernel = "less"
+axes.N = { ragged = "row_start", over = "B" }
+tables.row_start = { type = "i64[B + 1]", where = "host" }
+inputs.x = "f32[B, N]"
+outputs.y = "f32[B, N]"
+body = 'y = x - 1;'
+""")
+        B, N = 4, 40
+        table, memory = numpy.arange(B + 1) * (N // B), numpy.zeros(300, numpy.float32)
+        memory[:2 * B + 2] = table.astype(numpy.int64).view(numpy.float32)
+        for y, answer in ((100, "success"), (0, "y must not overlap row_start"), (2 * B + 1, "y must not overlap row_start"),
+                          (2 * B + 2, "success")):  # fmt: skip
+            pointers = [ctypes.c_void_p(memory.ctypes.data + 4 * place) for place in (0, 200, y)]
+            self.assertEqual(said(library, error, "less", [*pointers, ctypes.c_int64(B), ctypes.c_int64(N)]), answer, y)
+
+    def test_the_workspace_lies_on_no_array(self):
+        library, error = compiled(self.folder, "total", """kernel = "total"
+axes.N = { ragged = "row_start", over = "B" }
+tables.row_start = { type = "i64[B + 1]", where = "host" }
+inputs.x = { type = "f32[M]", layout = "strided" }
+inputs.r = "f32[B, N]"
+outputs.y = "f32[]"
+outputs.z = "f32[B]"
+body = 'y = sum(x, M); z = sum(r, N) + sum(r, B, N);'
+""")
+        M, B, N = 1000, 3, 30
+        memory = numpy.zeros(40000, numpy.float32)
+        memory[:8] = numpy.array([0, 10, 20, 30], numpy.int64).view(numpy.float32)
+        sizes = [ctypes.c_int64(size) for size in (B, M, N)]
+        for target, queue in (("openmp", []), ("cuda", [ctypes.c_void_p()])):
+            query, function = getattr(library, f"total_{target}_workspace"), getattr(library, f"total_{target}")
+            query.restype = ctypes.c_int64
+            bytes_needed = query(*sizes)
+            self.assertGreater(bytes_needed, 0)
+            self.assertLess(bytes_needed, 4 * 20000)
+            places = {"row_start": 0, "x": 64, "r": 4000, "y": 4100, "z": 4200}
+            pointers = [ctypes.c_void_p(memory.ctypes.data + 4 * place) for place in places.values()]
+            refused = "the workspace must not overlap "
+            for at, answer in (*((place, refused + name) for name, place in places.items()),
+                               (64 + 3 * (M - 4), refused + "x"), (8000, "success")):  # fmt: skip
+                workspace = [ctypes.c_void_p(memory.ctypes.data + 4 * at), ctypes.c_int64(bytes_needed)]
+                status = function(*pointers, *sizes, ctypes.c_int64(3), *workspace, *queue)
+                self.assertEqual(error(status).decode(), answer, (target, at))
+
     def check_any(self, outputs, other):
         call = built(self.folder, outputs, "y{i} = x;")
         apart = [N * i for i in range(outputs + 1)]
@@ -119,6 +215,7 @@ body = 'z = x;'
                 refused = f"y{outputs - 1} must not overlap {other}"
                 self.assertEqual(call([last, last + 1, *apart]), refused)
                 self.assertEqual(call([x, last, *apart]), refused)
+                self.assertEqual(call([last, last, *apart]), refused)
 
     def test_what_reads_other_elements_may_not_write_over_its_input(self):
         self.check_not_the_input("y{i} = at(x, N = size(N) - 1 - index(N));")

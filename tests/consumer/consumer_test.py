@@ -115,6 +115,7 @@ class Consumer(unittest.TestCase):
         self.make()
         self.app()
         self.assertTrue((self.build / "made/acme/scale.h").exists())
+        self.assertTrue((self.build / "made/kgen_openmp.h").exists())
 
     def test_mistakes_are_errors(self):
         self.assertIn("unknown argument BACKENDS", self.configure("-DMORE=BACKENDS;cuda", code=1))
@@ -122,6 +123,11 @@ class Consumer(unittest.TestCase):
         self.assertIn("nothing follows PARAMS", self.configure("-DMORE=PARAMS", code=1))
         self.assertIn("not omp", self.configure("-DMORE=TARGETS;omp", code=1))
         self.assertIn("enable_language(CUDA)", self.configure("-DMORE=TARGETS;cuda", code=1))
+        shutil.rmtree(self.build)
+        page = self.product / "CMakeLists.txt"
+        page.write_text(page.read_text() + "kgen_add_kernels(more SPECS specs/scale.toml OUTPUT_DIR kernels_kgen)\n")
+        self.assertIn("kernels_kgen already; name another folder", " ".join(self.configure(code=1).split()))
+        shutil.copy(PRODUCT / "CMakeLists.txt", page)
         shutil.rmtree(self.build)
         (self.product / "specs/scale.toml").unlink()
         self.assertIn("there is no spec", self.configure(code=1))
@@ -159,7 +165,13 @@ class Consumer(unittest.TestCase):
         shutil.copy(SOURCE / "cmake/kgenFunctions.cmake", self.product / "cmake")
         missing = self.configure("-DKERNELS=committed", prefix=False, code=1)
         self.assertIn("To make it: kgen specs/scale.toml specs/rowsum.toml -o", missing)
-        run(kgen, "specs/scale.toml", "specs/rowsum.toml", "-o", "src/generated", "--targets", "openmp", cwd=self.product)
+        run(kgen, "specs/scale.toml", "specs/rowsum.toml", "-o", "src/generated", "--root", "src", "--targets", "openmp",
+            cwd=self.product)
+        helpers = self.product / "src/kgen_openmp.h"
+        helpers.rename(self.product / "away.h")
+        told = self.configure("-DKERNELS=committed", prefix=False, code=1)
+        self.assertIn("src/kgen_openmp.h is missing", " ".join(told.split()))
+        (self.product / "away.h").rename(helpers)
         shutil.rmtree(self.build)
         self.configure("-DKERNELS=committed", prefix=False)
         self.make()

@@ -17,6 +17,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/tools"))
+from remembered import key_of, remembered, version_of
+
 BUDGET = ROOT / "tests/cuda/budget.json"
 ARCHITECTURES = ("sm_80", "sm_90a")
 AT_LEAST = {"wide_accesses"}  # of these the budget is the least, of the others the most
@@ -28,8 +31,15 @@ def virtual(architecture):
 
 
 def measure(job):
-    """(name, numbers or None, errors) for each architecture; one call of the compiler, as the host's part is the same."""
+    """(name, numbers or None, errors) for each architecture."""
     nvcc, source = job
+    headers = sorted((ROOT / "generated").rglob("kgen_cuda.h")) + sorted(source.parent.glob("*.h"))
+    key = key_of(pathlib.Path(__file__), version_of(nvcc), version_of("g++"), str(source.relative_to(ROOT)), source, *headers)
+    return remembered(key, lambda: compiled(nvcc, source), lambda found: all(numbers for _, numbers, _ in found))
+
+
+def compiled(nvcc, source):
+    """One call of the compiler for all architectures, as the host's part is the same."""
     targets = [f"-gencode=arch={architecture.replace('sm', 'compute')},code={architecture}" for architecture in ARCHITECTURES]
     with tempfile.TemporaryDirectory() as folder:
         command = [nvcc, "-std=c++17", *targets, "-Xptxas", "-v", "-Xcompiler", "-Wall,-Wextra", "-c",

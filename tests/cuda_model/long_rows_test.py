@@ -79,7 +79,7 @@ MUTANTS = [  # trial, device, text of templates/cuda or templates/common, what s
     ("rows", "grid", "    meet();\n", "", 0),
     ("rows", "clusters", "folds++ % 2 * chunks", "folds++ * 0", 0),  # one set of slots: a fast block overwrites what is read
     ("rows", "grid", "folds++ % 2 * chunks", "folds++ * 0", 0),
-    ("rows", "clusters", "      meet(); // before", "      {} // before", 0),  # writes into a block that has not begun
+    ("rows", "clusters", "      meet();  // before", "      {}  // before", 0),  # writes into a block that has not begun
     ("rows", "grid", "    __syncthreads();\n  }\n};", "  }\n};", 0),  # threads that do not wait for the one that waits
     ("rows", "grid", "< 0) __nanosleep(32)", "< -1) __nanosleep(32)", 0),  # the last block is not waited for
     ("rows", "grid", "how.val.cooperative = 1;", "", 0),  # blocks wait for others that never begin

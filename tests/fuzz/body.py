@@ -47,6 +47,7 @@ def variable_of(name, role, elements, axes, optional=False, exact=True):
 class Body(Expressions):
     def __init__(self, rng, real):
         self.rng, self.real = rng, real
+        self.extremes = False        # are whole numbers of 32 and 64 bits ends of their types?
         self.axes, self.vars, self.tables, self.params = {}, {}, [], {}
         self.steps, self.functions, self.allow_functions = [], {}, rng.random() < 0.25
         self.closed = frozenset()    # axes of the conditions around
@@ -257,7 +258,8 @@ class Body(Expressions):
         return [Statement(f"for (int {n} = 0; {n} < {trips}; ++{n}) @0", [], [inner])] if inner else []
 
     def pick_scalar(self):
-        able = [v.name for v in self.vars.values() if v.role == "scalar" and v.cls == "i" and v.elements[0] == "i32"]
+        able = [v.name for v in self.vars.values() if v.role == "scalar" and v.cls == "i" and v.elements[0] == "i32" and
+                v.bound is not None]
         return self.rng.choice(able) if able else None
 
     def state_loop_of_lanes(self, depth):

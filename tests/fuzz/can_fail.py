@@ -14,16 +14,19 @@ HERE = pathlib.Path(__file__).resolve().parent
 TEMPLATES = HERE.parent.parent / "templates"
 MOST_LINES = 12  # of a spec that was cut down
 
-# The fault: file, text, what takes its place; the runner that shows it; what the small spec must still hold; and the
-# specs of the seed that have such code, where not the first ones.
+# The fault: file, text, what takes its place; the runner that shows it; what the small spec must still hold; and what
+# the specs hold that are tried.
 FAULTS = {
     "nothing": ("common/helpers.h", "", "", "openmp", None),
     "clamp": ("common/helpers.h", "minimum(maximum(v, low), high)", "minimum(maximum(v, low), T(high + 1))", "openmp",
-              r"\bclamp\(", 29),
+              r"\bclamp\(", r"\bclamp\("),
     "barrier": ("cuda/helpers.h", "slots[threadIdx.y * blockDim.x] = value;\n  __syncthreads();",
-                "slots[threadIdx.y * blockDim.x] = value;", "cuda_model", r"\w+\(.*, \w+", 366, 383),
-    "alignment": ("cuda/helpers.h", "% 16 != 0) return false;", "% 16 != 0) return true;", "cuda_model", r"=", 46),
-    "tail": ("cuda/helpers.h", "i / kFields < left)", "i / kFields < left || kElements > 1)", "cuda_model", r"=", 200),
+                "slots[threadIdx.y * blockDim.x] = value;", "cuda_model", r"\w+\(.*, \w+",
+                r"inputs\.(\w+) = \W\w+\[(\w+), \w+\](?s:.*)(sum|max|min)\(\1, \2\)"),
+    "alignment": ("cuda/helpers.h", "% 16 != 0) return false;", "% 16 != 0) return true;", "cuda_model", r"=",
+                  r"f32\[\w+, \w+\]"),
+    "tail": ("cuda/helpers.h", "i / kFields < left)", "i / kFields < left || kElements > 1)", "cuda_model", r"=",
+             r"f32\[\w+, \w+\]"),
 }
 
 
@@ -65,8 +68,8 @@ def main():
         shutil.rmtree(keep, ignore_errors=True)
         command = [sys.executable, HERE / "run", "--templates", folder, "--keep", keep, "--targets", FAULTS[fault][3],
                    "--mode", "integers", "--flags=-O0", *options.rest]
-        for spec in FAULTS[fault][5:]:
-            command += ["--only", spec]
+        for held in FAULTS[fault][5:]:  # in short specs: cutting down takes most of the time
+            command += ["--first", "--frame", "plain", "--holding", r"\A(?=(?:.*\n){,15}\Z)(?s:.*)" + held]
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
         text = verdict(fault, done, keep)
         text += done.stderr[-2000:] if text else ""

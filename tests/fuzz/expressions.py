@@ -25,7 +25,7 @@ INTEGERS = {"leaf_i": 5, "binary_i": 6, "bits": 3, "shift": 1, "unary_i": 2, "se
             "dot_i": 2, "scan_i": 2, "count": 2, "arg": 2, "position": 3, "of_float": 2, "table": 2, "at_i": 2,
             "random_bits": 0.5, "bitcast": 0.5, "cast_i": 1, "function_i": 1}
 BOOLS = {"compare": 6, "compare_i": 4, "logic": 4, "leaf_b": 3, "positions": 2, "fold_b": 2, "inside": 1, "at_b": 1,
-         "isnan": 0.5, "of_number": 0.5, "parity": 1}
+         "isnan": 0.5, "of_number": 0.5, "parity": 1, "interval": 1}
 
 
 class Expressions(WholeNumbers):
@@ -304,7 +304,38 @@ class Expressions(WholeNumbers):
         if self.rng.random() < 0.65:
             return None
         self.use("where")
-        return self.make("b", axes, 1)
+        return self.make_interval(axes, 1) or self.make("b", axes, 1)
+
+    def make_interval(self, allowed, depth):
+        """A stretch of positions along an axis, up to a number, or from one on."""
+        names = [a for a in sorted(allowed) if self.axes[a].index]
+        if not names or self.rng.random() < 0.5:
+            return None
+        a = self.rng.choice(names)
+        end = self.end_of_interval(allowed, a)
+        text = self.rng.choice(["(index(%s) < %%0)", "(index(%s) <= %%0)", "(%%0 <= index(%s))", "(index(%s) >= %%0)",
+                                "(index(%s) > %%0)"]) % a
+        axes = end.axes | self.with_over({a})
+        self.use("interval")
+        if self.rng.random() < 0.25:
+            other = self.end_of_interval(allowed, a)
+            return Node(f"({text} && index({a}) < %1)", [end, other], "b", axes | other.axes, 1)
+        return Node(text, [end], "b", axes, 1)
+
+    def end_of_interval(self, allowed, axis):
+        r = self.rng
+        numbers = [v for v in self.readable("i") if v.role == "scalar" or v.axes <= allowed - {axis}]
+        names = [a for a in sorted(allowed - {axis}) if self.axes[a].index]
+        if not numbers or r.random() < 0.2:
+            return Node(r.choice([f"size({axis}) / 2", "3", f"(size({axis}) - 2)"]), (), "i",
+                        self.with_over({axis}) - {axis})
+        scalars = [v for v in numbers if v.role == "scalar"]
+        node = self.read(r.choice(scalars if scalars and r.random() < 0.7 else numbers))
+        if names and r.random() < 0.4:
+            name = r.choice(names)
+            text = r.choice(["(index(%s) * %%0)", "(%%0 + index(%s))", "(index(%s) - %%0)"]) % name
+            return Node(text, [node], "i", node.axes | self.with_over({name}), None, 0, node.unsigned)
+        return node
 
     def folded(self, name, node, folded):
         condition = self.where(node.axes)

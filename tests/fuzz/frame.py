@@ -11,6 +11,7 @@ OUTPUTS = {"f32": 8, "f64": 0.7, "bf16": 1, "f16": 1, "i32": 4, "i8": 0.7, "u8":
            "u32": 0.5, "u64": 0.5, "bool": 1.5}
 LISTS = [["f32", "bf16"], ["f32", "f64"], ["f16"], ["f32", "f16"], ["i32", "u8"], ["i8", "i64"], ["u32", "i16"],
          ["bf16", "f64"], ["u16", "u64"]]
+WIDE = ["i32", "i64", "u32", "u64"]
 BLOCKS = [1, 2, 2, 3, 4, 4, 5, 7]
 NAMES = ["x", "a", "c", "w", "u", "q", "z", "y", "o", "r", "g", "h", "load", "store", "keep", "row", "active", "lanes",
          "value", "result", "smaller", "data", "begin", "end", "status", "memory", "count_", "threads", "item",
@@ -68,13 +69,16 @@ class Frame:
         """The element type of an array as text, and the types that it can be."""
         r = self.rng
         if r.random() < 0.12 and (self.lists or self.variants == 1):
-            if not self.lists or (r.random() < 0.35 and len(self.lists) < 2):
-                choices = r.choice(LISTS)
+            lists = [choices for choices in LISTS if set(choices) <= set(table)]
+            if lists and (not self.lists or (r.random() < 0.35 and len(self.lists) < 2)):
+                choices = r.choice(lists)
                 self.lists["TU"[len(self.lists)]] = choices
                 self.variants *= len(choices)
-            name = r.choice(sorted(self.lists))
-            self.use("type parameter")
-            return name, self.lists[name]
+            able = [name for name in sorted(self.lists) if set(self.lists[name]) <= set(table)]
+            if able:
+                name = r.choice(able)
+                self.use("type parameter")
+                return name, self.lists[name]
         name = self.body.pick(table)
         if name in ("f32", "f64") and r.random() < 0.1:
             self.use("real")
@@ -116,6 +120,8 @@ class Frame:
         self.spec.add("inputs." + name, value)
         v = variable_of(name, "input", choices, axes, optional)
         self.body.vars[name] = v
+        if self.body.extremes and any(e in WIDE for e in choices):
+            v.bound = None
         self.use("input " + text if text in TYPES else "input of a parameter")
         return v
 
@@ -153,6 +159,8 @@ class Frame:
         self.spec.add("scalars." + name, kind)
         v = variable_of(name, "scalar", [kind], ())
         v.bound, v.readable = 5, True
+        if self.body.extremes and v.cls == "i":
+            v.bound = None
         self.body.vars[name] = v
         self.use("scalar " + kind)
 
@@ -249,12 +257,52 @@ def steps_of(frame, names):
     body.steps += names
 
 
+def size_condition(frame, axes):
+    """A question of sizes, as text; the numbers lie about where plans change."""
+    r, known = frame.rng, frame.body.axes
+    sized = [a for a in axes if a in known and known[a].index and not known[a].over]
+    if not sized:
+        return r.choice(["true", "false"])
+    a, b = r.choice(sized), r.choice(sized)
+    number = r.choice([0, 1, 2, 5, 7, 12, 15, 31, 64, 100, 256])
+    frame.use("branch on sizes")
+    if a != b and r.random() < 0.25:
+        return r.choice([f"size({a}) <= size({b})", f"size({a}) * size({b}) < {number}",
+                         f"size({a}) > {number} && size({b}) < {number}"])
+    return f"size({a}) {r.choice(['<=', '<=', '>', '<', '>=', '=='])} {number}"
+
+
 def some_body(frame, outputs, before=(0, 4), after=(0, 3)):
+    """Locals, then the outputs; sometimes all of it twice, in two arms of a branch on sizes."""
     body, r = frame.body, frame.rng
+    if r.random() > 0.09:
+        return straight_body(frame, outputs, before, after)
+    text = size_condition(frame, sorted(body.axes))
+    kept, whole, start = body.statements, dict(body.vars), [(v, v.readable, v.bound, v.grain) for v in outputs]
+    arms, ends = [], []
+    for _ in range(2):
+        for v, *state in start:
+            v.readable, v.bound, v.grain = state
+        body.statements, body.vars = [], dict(whole)
+        straight_body(frame, outputs, before, (0, 1))
+        arms.append(body.statements)
+        ends.append([(v.bound, v.grain, v.exact) for v in outputs])
+    body.statements, body.vars = kept, whole
+    for v, *both in zip(outputs, *ends):
+        bounds = [bound for bound, _, _ in both]
+        v.bound = None if None in bounds else max(bounds)
+        v.grain, v.exact = max(grain for _, grain, _ in both), all(exact for _, _, exact in both)
+    frame.use("whole bodies in the arms of a branch")
+    body.statements.append(Statement(f"if ({text}) @0 else @1", [], arms))
+
+
+def straight_body(frame, outputs, before, after):
+    body, r = frame.body, frame.rng
+    gridded = any(key.startswith("grid.") for key, _ in frame.spec.items)
     for _ in range(r.randint(*before)):
         body.statements += body.state_local(2) if r.random() < 0.7 else body.random_statements(1)
     for v in outputs:
-        if v.axes and r.random() < 0.12 and v.elements[0] in ("i32", "i64", "u32") and not body.steps and \
+        if v.axes and r.random() < 0.12 and v.elements[0] in ("i32", "i64", "u32") and not gridded and \
                 len(v.elements) == 1 and not any(body.axes[a].over or a == "..." for a in v.axes):
             body.statements += body.scatters(v)
         else:
@@ -311,13 +359,23 @@ def block_of(frame):
     return r.choice(BLOCKS)
 
 
-def start_of(states, first, r):
+def start_of(frame, states, first):
+    r = frame.rng
     starts = []
     for v in states:
         value = r.choice({"f": ["0", "1", "-inf", "0"], "i": ["0", "1"], "b": ["false", "true"]}[v.cls])
         v.readable, v.bound = True, 2 if v.cls == "f" else v.bound
         starts.append(Statement(f"{v.name} = {value};"))
-    return Statement(f"if ({first}) @0", [], [starts])
+    return under(first, starts, "begins", frame)
+
+
+def under(condition, statements, name, frame):
+    """Statements under a condition, which sometimes has a name."""
+    if frame.rng.random() > 0.15:
+        return [Statement(f"if ({condition}) @0", [], [statements])]
+    frame.use("named condition")
+    return [Statement(f"{frame.rng.choice(['bool', 'const bool', 'auto'])} {name} = {condition};"),
+            Statement(f"if ({name}) @0", [], [statements])]
 
 
 def fold_into(frame, cls, v, gone, op):

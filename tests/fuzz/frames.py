@@ -1,21 +1,36 @@
 """The table of frames, and whole specs: a frame declares axes, arrays and grid, and asks a Body for the rest."""
+import blocks
 import grids
+import orders
 import windows
 from frame import Frame
 
 FRAMES = {
-    grids.plain: 30, grids.rest: 4, grids.split: 4, grids.derived: 4, grids.blocked: 12, grids.carried: 16,
+    grids.plain: 30, orders.orders: 40, grids.rest: 4, grids.split: 4, grids.derived: 4, grids.blocked: 12,
+    grids.carried: 16,
     grids.in_place: 5, grids.in_output: 4, windows.windows: 7, windows.overlapping: 4, windows.segments: 4,
     windows.pages: 2, windows.copies: 2, windows.at_most: 2, windows.shifted: 2, windows.overwrites: 3,
     windows.ragged: 8, windows.partials: 3, windows.blocks_by_table: 3, windows.gather: 3, windows.triangular: 3,
+    blocks.gathered_blocks: 4, blocks.blocks_of_no_rows: 3,
     windows.atomic: 2, windows.few_steps: 3, windows.steps_of_steps: 3}
 
 
-def random_spec(rng, name, real):
-    """A spec and what of the language it uses."""
+# Where all that is known of a number comes from its variable: it may be an end of its type.
+EXTREME = {grids.plain, orders.orders, grids.rest, grids.split, grids.blocked, grids.carried, grids.in_output}
+
+
+def random_spec(rng, name, real, only=None):
+    """A spec, perhaps of one frame only, and what of the language it uses."""
     frame = Frame(rng, name, real)
-    made = rng.choices(list(FRAMES), list(FRAMES.values()))[0]
+    frame.body.extremes = not real and rng.random() < 0.15
+    able = {made: weight for made, weight in FRAMES.items() if only in (None, made.__name__)}
+    made = rng.choices(list(able), list(able.values()))[0]
     frame.use("frame " + made.__name__)
+    frame.body.extremes = frame.body.extremes and made in EXTREME
+    if frame.body.extremes:
+        frame.use("ends of types")
+        for _ in range(rng.choice([1, 2])):
+            frame.scalar()
     made(frame)
     spec = frame.finish()
     if frame.batchable and rng.random() < 0.08:

@@ -4,7 +4,7 @@ import re
 from body import Axis, variable_of
 from expressions import TYPES
 from frame import (BLOCKS, OUTPUTS, block_axes, block_of, cover_axes, fold_into, some_body, spread_axes, start_of,
-                   steps_of, update_of)
+                   steps_of, under, update_of)
 from tree import Node, Statement
 
 
@@ -160,7 +160,7 @@ def carried(frame):
     ends = [frame.output(frame.subset(kept, must)) for _ in range(r.choice([1, 2]))] if alone else []
     each = [frame.output(frame.ordered(set(dims) | set(frame.subset(kept))))
             for _ in range(r.choice([0, 1]) if alone else 1)]
-    body.statements.append(start_of(states, first, r))
+    body.statements += start_of(frame, states, first)
     for _ in range(r.choice([0, 0, 1, 2])):
         body.statements += body.state_local(2)
     for v in states:
@@ -174,7 +174,7 @@ def carried(frame):
         for v in ends:
             node = body.make(v.cls, v.axes, 2)
             finals.append(body.assign(v, node))
-        body.statements.append(Statement(f"if ({last}) @0", [], [finals]))
+        body.statements += under(last, finals, "ends", frame)
         for v in ends:
             v.readable = False
     if each:
@@ -192,7 +192,7 @@ def running_scan(frame, states, gone, each):
         return
     s = frame.scratch(sorted(floats[0].axes), "f32")
     s.readable = True
-    start = body.statements[0]
+    start = next(s for s in body.statements if s.blocks)
     start.blocks[0].append(Statement(f"{s.name} = 0;"))
     s.hidden = True
     node = body.fit(body.make("f", s.axes | {axis}, 2), 1 << 8)
@@ -259,6 +259,6 @@ def in_output(frame):
     frame.grid("j", axis=k, block=r.choice(BLOCKS), **({"semantics": "arbitrary"} if r.random() < 0.6 else {}))
     block_axes(frame, [k])
     steps_of(frame, ["j"])
-    body.statements.append(start_of([z], "first(j)", r))
+    body.statements += start_of(frame, [z], "first(j)")
     body.statements += body.state_local(2)
     body.statements.append(update_of(frame, z, [k]))

@@ -6,12 +6,28 @@ of why, without names and numbers.
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 HANG_S = 20          # what kgen itself may take
 RUN_S = 240          # one target: compiling and all runs
+USUAL_WORK = 20000   # operations of the interpreter in one case; more of them reach longer rows
 STRICT = "-Wall -Wextra -Wconversion -Wshadow -Werror"
 TARGETS = ("openmp", "cuda_model")
+ADDRESSES = "-O1 -fsanitize=address"  # its library must be there before kgen is
+COMPILERS = ("g++", "clang++")
+
+
+def other_compiler(usual):
+    """One that a user may have beside the usual one, if it is here with OpenMP; else nothing."""
+    usual = usual or os.environ.get("CXX", "c++")
+    version = subprocess.run([*usual.split(), "--version"], capture_output=True, text=True).stdout
+    name = COMPILERS[0 if "clang" in version else 1]
+    if not shutil.which(name):
+        return ""
+    made = subprocess.run([name, "-fopenmp", "-shared", "-fPIC", "-x", "c++", "-o", os.devnull, "-"], text=True,
+                          capture_output=True, input="#include <omp.h>\nint f() { return omp_get_max_threads(); }\n")
+    return name if made.returncode == 0 else ""
 
 
 class Outcome:
@@ -22,7 +38,7 @@ class Outcome:
 
 
 class Runner:
-    def __init__(self, kgen, model, library, folder, cxx="", flags="-O1", work=20000, templates="",
+    def __init__(self, kgen, model, library, folder, cxx="", flags="-O1", work=USUAL_WORK, templates="",
                  race_flags=""):
         self.kgen, self.model, self.library, self.work = kgen, model, library, work
         self.cxx, self.flags, self.templates, self.race_flags = cxx, flags, templates, race_flags
@@ -30,10 +46,10 @@ class Runner:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.cases, self.elements, self.exact, self.undecided = 0, 0, 0, 0
 
-    def run(self, command, limit):
+    def run(self, command, limit, **environment):
         try:
             done = subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace",
-                                  timeout=limit, env=dict(os.environ, TMPDIR=str(self.folder)))
+                                  timeout=limit, env=dict(os.environ, TMPDIR=str(self.folder), **environment))
         except subprocess.TimeoutExpired:
             return None, "", ""
         return done.returncode, done.stdout, done.stderr
@@ -47,12 +63,16 @@ class Runner:
         return out, front_end(code, err)
 
     def verify(self, path, target, data, seeds=1):
-        flags = f"{self.flags} {STRICT}" + (f" {self.race_flags}" if target == "cuda_model" else "")
-        command = [self.kgen, "verify", path, "--target", target, "--work", self.work, "--seeds", seeds, "--data", data,
-                   "--cxxflags", flags, "--model", self.model, "--model-library", self.library]
+        flags, work, environment = self.flags, self.work, {}
+        if target == "cuda_model":  # which has stacks of its own, and takes its time
+            flags, work = flags.replace(ADDRESSES, "-O1") + " " + self.race_flags, min(work, USUAL_WORK)
+        elif flags == ADDRESSES:
+            environment = {"LD_PRELOAD": self.address_library(), "ASAN_OPTIONS": "detect_leaks=0"}
+        command = [self.kgen, "verify", path, "--target", target, "--work", work, "--seeds", seeds, "--data", data,
+                   "--cxxflags", f"{flags} {STRICT}", "--model", self.model, "--model-library", self.library]
         if self.cxx:
             command += ["--cxx", self.cxx]
-        code, out, err = self.run(command + self.common(), RUN_S)
+        code, out, err = self.run(command + self.common(), RUN_S, **environment)
         if code == 0:
             self.count(out)
             return Outcome("right", target=target)
@@ -61,6 +81,11 @@ class Runner:
         if code is None:
             return Outcome("failed", f"{target}: hangs", "more than the time limit", target)
         return front_end(code, err)
+
+    def address_library(self):
+        compiler = self.cxx or os.environ.get("CXX", "c++")
+        return subprocess.run([*compiler.split(), "-print-file-name=libasan.so"], capture_output=True,
+                              text=True).stdout.strip()
 
     def count(self, out):
         found = re.search(r": (\d+) cases on .*?, (\d+) elements compared, (\d+) of them bit for bit, (\d+) und", out)

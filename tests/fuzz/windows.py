@@ -1,6 +1,6 @@
 """Frames with windows of their own: blocks by index and offset, tables, ragged rows, scattered sums."""
 from body import Axis
-from frame import BLOCKS, block_axes, cover_axes, fold_into, some_body, start_of, steps_of, update_of
+from frame import BLOCKS, block_axes, cover_axes, fold_into, some_body, start_of, steps_of, under, update_of
 from tree import Node, Statement
 
 
@@ -105,12 +105,12 @@ def segments(frame):
     frame.grid("s", size=s, semantics="arbitrary")
     body.tables.append(("seg", 1, 1024))
     body.steps.append("s")
-    body.statements.append(start_of([state], f"first({out.name})", r))
+    body.statements += start_of(frame, [state], f"first({out.name})")
     body.statements += body.state_local(2)
     gone = []
     body.statements.append(update_of(frame, state, gone))
     final = body.assign(out, body.make(out.cls, out.axes, 2))
-    body.statements.append(Statement(f"if (last({out.name})) @0", [], [[final]]))
+    body.statements += under(f"last({out.name})", [final], "ends", frame)
 
 
 def pages(frame):
@@ -131,9 +131,9 @@ def pages(frame):
     frame.grid("b", size=b, semantics="parallel")
     frame.grid("p", size="max(1, len[b])", semantics="arbitrary")
     block_axes(frame, [n])
-    body.statements.append(start_of([state], "first(p)", r))
+    body.statements += start_of(frame, [state], "first(p)")
     body.statements.append(update_of(frame, state, [n]))
-    body.statements.append(Statement("if (last(p)) @0", [], [[body.assign(y, body.make(y.cls, y.axes, 2))]]))
+    body.statements += under("last(p)", [body.assign(y, body.make(y.cls, y.axes, 2))], "ends", frame)
 
 
 def copies(frame):
@@ -242,9 +242,13 @@ def ragged(frame):
         block_axes(frame, [b, n])
         state = frame.scratch(frame.rows_first([b] + frame.subset([d])), r.choice(["f32", "i32"]))
         y = frame.output(frame.rows_first([b] + frame.subset([d])))
-        body.statements.append(start_of([state], "first(n)", r))
+        each = [frame.output(frame.rows_first([b, n] + frame.subset([d])), plain=True)] if r.random() < 0.4 else []
+        body.statements += start_of(frame, [state], "first(n)")
         body.statements.append(update_of(frame, state, [n]))
-        body.statements.append(Statement("if (last(n)) @0", [], [[body.assign(y, body.make(y.cls, y.axes, 2))]]))
+        for v in each:
+            frame.use("output of each step along a ragged axis")
+            body.statements.append(body.write_output(v, 2))
+        body.statements += under("last(n)", [body.assign(y, body.make(y.cls, y.axes, 2))], "ends", frame)
         return
     outputs = []
     for _ in range(r.choice([1, 2])):
@@ -299,7 +303,7 @@ def blocks_by_table(frame):
         body.axes[axis].index = False
     body.axes[k].fold = True
     steps_of(frame, ["s", "j"])
-    body.statements.append(Statement(f"if (first({z.name})) {z.name} = 0;"))
+    body.statements += under(f"first({z.name})", [Statement(f"{z.name} = 0;")], "begins", frame)
     z.readable, z.hidden = True, True
     whole = z.cls == "i" and body.real  # what is not exact is not rounded to whole numbers
     node = Node(f"dot({a.name}, {x.name}, {k})", (), "f", {m, n}, 9 * bk) if not whole and r.random() < 0.5 else \
@@ -347,10 +351,10 @@ def triangular(frame):
     block_axes(frame, [n])
     body.axes[n].index = False
     steps_of(frame, ["i", "j"])
-    body.statements.append(start_of([state], "first(j)", r))
+    body.statements += start_of(frame, [state], "first(j)")
     body.statements += body.state_local(2)
     body.statements.append(update_of(frame, state, [n]))
-    body.statements.append(Statement("if (last(j)) @0", [], [[body.assign(y, body.make(y.cls, y.axes, 2))]]))
+    body.statements += under("last(j)", [body.assign(y, body.make(y.cls, y.axes, 2))], "ends", frame)
 
 
 def few_steps(frame):
@@ -390,10 +394,10 @@ def steps_of_steps(frame):
     frame.grid("i", size=n, **({"semantics": "parallel"} if r.random() < 0.6 else {}))
     frame.grid("j", size=size, semantics="arbitrary")
     steps_of(frame, ["i", "j"])
-    body.statements.append(start_of([state], "first(j)", r))
+    body.statements += start_of(frame, [state], "first(j)")
     body.statements += body.state_local(2)
     body.statements.append(update_of(frame, state, []))
-    body.statements.append(Statement("if (last(j)) @0", [], [[body.assign(y, body.make(y.cls, y.axes, 2))]]))
+    body.statements += under("last(j)", [body.assign(y, body.make(y.cls, y.axes, 2))], "ends", frame)
 
 
 def atomic(frame):

@@ -57,7 +57,8 @@ def main():
             for type_name in ("f32", "f64"):
                 name = f"{call.split('(')[0]}_of_{type_name}"
                 (root / f"{name}.toml").write_text(SPEC.format(name=name, type=type_name, call=call))
-        subprocess.run([arguments.kgen, *map(str, sorted(root.glob("*.toml"))), "--targets", "openmp", "-o", folder],
+        subprocess.run([arguments.kgen, *map(str, sorted(root.glob("*.toml"))), "--targets", "openmp", "--standalone", "-o",
+                        folder],
                        check=True, stdout=subprocess.DEVNULL)
         for index, source in enumerate(sorted(root.glob("*_openmp.cpp"))):
             command = compilers[index // 2 % len(compilers)]  # one compiler a function: the helpers are the same

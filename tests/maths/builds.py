@@ -10,7 +10,7 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SOURCES = ["templates/openmp/maths.h"]
+SOURCES = ["templates/openmp/maths.h", "templates/openmp/maths_in_doubles.h"]
 TWO = ["pow", "atan2"]
 
 

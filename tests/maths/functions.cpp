@@ -1,6 +1,7 @@
 // The maths functions of emitted OpenMP code, straight from the templates, over whole arrays. Compiled once for each
 // compiler and machine that the driver compares; BUILD is the name of the build.
 #include "maths.h"
+#include "openmp/omp.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,6 +25,8 @@ namespace {
 
 #include "openmp/extremes.h"
 #include "openmp/maths.h"
+
+#include "openmp/maths_in_doubles.h"
 
 constexpr int lanes_for(size_t bytes, bool beside_f64) { return kVectorBytes / int(beside_f64 ? 8 : bytes); }
 

@@ -10,7 +10,7 @@ import tempfile
 
 import builds
 
-# A text of templates/openmp/maths.h, what stands there instead, and a function that it breaks.
+# A text of the templates of maths functions, what stands there instead, and a function that it breaks.
 FAULTS = [
     ("0.04166839f", "0.04166f", "exp"),
     ("n, x, -104.0f, 89.0f)", "n, x, -104.0f, 88.0f)", "exp"),
@@ -21,9 +21,8 @@ FAULTS = [
     ("choose(size < kAllWhole, whole, size)", "whole", "round"),
     ("whole && round(y * 0.5) != y * 0.5", "whole", "pow"),
     ("choose(bits_of(u) < int64_t(0)", "choose(u < 0.0", "atan2"),
-    ("template <class T, int N> inline Lanes<T, N> rsqrt(Lanes<T, N> x) {",
-     "template <class T, int N> inline Lanes<T, N> rsqrt(Lanes<T, N> x) {\n  x = choose(x == x[N - 1], x * T(2), x);",
-     "rsqrt"),
+    ("inline Lanes<T, N> rsqrt(Lanes<T, N> x) {",
+     "inline Lanes<T, N> rsqrt(Lanes<T, N> x) {\n  x = choose(x == x[N - 1], x * T(2), x);", "rsqrt"),
 ]
 
 
@@ -49,10 +48,11 @@ def notices_faults(bounds, folder):
     for index, (right, wrong, name) in enumerate(FAULTS):
         templates = folder / f"fault{index}"
         shutil.copytree(builds.ROOT / "templates", templates)
-        path = templates / "openmp/maths.h"
+        paths = [templates / source.removeprefix("templates/") for source in builds.SOURCES]
+        path = next((path for path in paths if right in path.read_text()), paths[0])
         text = path.read_text()
         if text.count(right) != 1:
-            print(f"maths.h has not one text {right!r} any more: write the fault anew")
+            print(f"the maths functions have not one text {right!r} any more: write the fault anew")
             unseen += 1
             continue
         path.write_text(text.replace(right, wrong))

@@ -81,6 +81,72 @@ ALONG_AXIS = {
     "norm(v, N)": lambda v: over_each(np.linalg.norm(v, axis=1, keepdims=True), v),
     "normalize(v, N)": lambda v: v / np.linalg.norm(v, axis=1, keepdims=True),
 }
+KEEP = "where(w > 0)"
+
+
+def kept(of_all):
+    """As `of_all` of (values, weights of 0 and 1, what is kept), 0 for what is left out."""
+    def of(v, w):
+        keep = w > 0
+        with np.errstate(all="ignore"):
+            return np.where(keep, of_all(np.where(keep, v, 0), keep), 0.0)
+    return of
+
+
+def of_kept(fold):
+    return lambda v, w: over_each(np.array([fold(row[keep > 0]) for row, keep in zip(v, w)])[:, None], v)
+
+
+def mean_of(v, keep):
+    return v.sum(1, keepdims=True) / keep.sum(1, keepdims=True)
+
+
+def spread(v, keep):
+    return np.where(keep, v - mean_of(v, keep), 0)
+
+
+def exp_of_kept(v, keep):
+    return np.where(keep, np.exp(v - np.where(keep, v, -np.inf).max(1, keepdims=True)), 0)
+
+
+def softmax_of_kept(v, keep):
+    return exp_of_kept(v, keep) / exp_of_kept(v, keep).sum(1, keepdims=True)
+
+
+def log_softmax_of_kept(v, w):
+    with np.errstate(all="ignore"):
+        return np.where(w > 0, np.log(kept(softmax_of_kept)(v, w)), -np.inf)
+
+
+def variance_of_kept(v, keep):
+    return (spread(v, keep) ** 2).sum(1, keepdims=True) / keep.sum(1, keepdims=True)
+
+
+# Along N of what a where keeps. One row keeps nothing, and what is left out is NaN.
+ALONG_KEPT = {
+    f"softmax(v, N, {KEEP})": kept(softmax_of_kept),
+    f"log_softmax(v, N, {KEEP})": log_softmax_of_kept,
+    f"logsumexp(v, N, {KEEP})": of_kept(lambda row: np.logaddexp.reduce(row) if row.size else -np.inf),
+    f"variance(v, N, {KEEP})": of_kept(lambda row: row.var() if row.size else np.nan),
+    f"layernorm(v, N, 0.5, {KEEP})": kept(lambda v, keep: spread(v, keep) / np.sqrt(variance_of_kept(v, keep) + 0.5)),
+    f"layernorm(v, N, {KEEP})": kept(lambda v, keep: spread(v, keep) / np.sqrt(variance_of_kept(v, keep) + 1e-5)),
+    f"rmsnorm(v, N, 0.5, {KEEP})": kept(lambda v, keep: v / np.sqrt(mean_of(v * v, keep) + 0.5)),
+    f"norm(v, N, {KEEP})": of_kept(np.linalg.norm),
+    f"normalize(v, N, {KEEP})": kept(lambda v, keep: v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-12)),
+}
+
+
+def over_all(call):
+    """The same along both axes is that of one long row."""
+    one_axis = ALONG_AXIS[call.replace("M, N", "N")]
+    return lambda v: one_axis(v.reshape(1, -1)).reshape(v.shape)
+
+
+ALONG_BOTH = {call: over_all(call) for call in (c.replace("N", "M, N", 1) for c in ALONG_AXIS)}
+ALONG_BOTH_KEPT = {
+    call.replace("N", "M, N", 1): (lambda of: lambda v, w: of(v.reshape(1, -1), w.reshape(1, -1)).reshape(v.shape))(of)
+    for call, of in ALONG_KEPT.items()
+}
 # Where a formula and the function that it is for may part: ends, and what is far from 0.
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 6.0, -6.0, 40.0, -40.0, 1e-9, 1e200, -1e200, np.inf, -np.inf, np.nan]
 
@@ -134,9 +200,14 @@ def main():
     singles = {"v": np.repeat(values, 3), "w": np.tile(rng.permutation(values), 3)}
     rows = {"v": rng.normal(0, 5, (7, 37))}
     problems = list(without_reference())
+    weights = (rng.random((7, 37)) < 0.6).astype(float)
+    weights[3] = 0
+    some = {"v": np.where(weights > 0, rows["v"], np.nan), "w": weights}
+    tables = ((OF_VALUES, singles), (ALONG_AXIS, rows), (ALONG_BOTH, rows), (ALONG_KEPT, some), (ALONG_BOTH_KEPT, some))
     for target in ("interpret", "openmp"):
-        problems += [*compare(kgen, target, OF_VALUES, singles), *compare(kgen, target, ALONG_AXIS, rows)]
-    print("\n".join([*problems, f"{len(OF_VALUES) + len(ALONG_AXIS)} calls on 2 targets, {len(problems)} faults"]))
+        for table, inputs in tables:
+            problems += compare(kgen, target, table, inputs)
+    print("\n".join([*problems, f"{sum(len(t) for t, _ in tables)} calls on 2 targets, {len(problems)} faults"]))
     return 1 if problems else 0
 
 

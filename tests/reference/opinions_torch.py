@@ -63,7 +63,7 @@ def softmax(x, s, p):
 def softmax_masked(x, s, p):
     key, query = torch.arange(s["K"]), torch.arange(s["Q"])
     seen = (key <= query[:, None]) & (key < t(x["length"])[:, None, None, None])
-    return {"y": functional.softmax(t(x["x"]).masked_fill(~seen, -torch.inf), -1)}
+    return {"y": functional.softmax(t(x["x"]).masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)}
 
 
 @by_torch

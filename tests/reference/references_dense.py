@@ -54,7 +54,7 @@ def softmax_masked(inputs, sizes, params):
     seen = (key <= query[:, None]) & (key < inputs["length"][:, None, None, None])
     x = Num(np.where(seen, inputs["x"], -np.inf))
     e = exp(x - x.max(-1, keep=True))
-    return {"y": e / e.sum(-1, keep=True)}
+    return {"y": where(seen, e / e.sum(-1, keep=True), 0)}
 
 
 @reference

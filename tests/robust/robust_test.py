@@ -254,8 +254,9 @@ class Robust(unittest.TestCase):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
 
-    def kgen(self, *arguments, code, stdout=None, file_size=None, nobody=False):
-        """Runs kgen within the bounds; returns what it said."""
+    def kgen(self, *arguments, code, stdout=None, file_size=None, nobody=False, first=True):
+        """Runs kgen within the bounds; returns what it said. What took too long may try once more: others share the
+        machine."""
         with tempfile.TemporaryFile() as errors:
             process = subprocess.Popen(
                 [KGEN, *arguments],
@@ -275,7 +276,10 @@ class Robust(unittest.TestCase):
             with errors if file_size is None else process.stderr as stream:
                 said = stream.read().decode(errors="replace")
         self.assertEqual(process.returncode, code, said[:2000])
-        self.assertLess(usage.ru_utime + usage.ru_stime, MOST_SECONDS)
+        seconds = usage.ru_utime + usage.ru_stime
+        if first and seconds >= MOST_SECONDS and stdout is None:
+            return self.kgen(*arguments, code=code, file_size=file_size, nobody=nobody, first=False)
+        self.assertLess(seconds, MOST_SECONDS)
         self.assertLess(usage.ru_maxrss * 1024, MOST_BYTES)
         self.assertLess(len(said), 100_000)
         return said
@@ -283,7 +287,7 @@ class Robust(unittest.TestCase):
     def files(self, folder="out"):
         root = self.folder / folder
         files = (p.relative_to(root).as_posix() for p in root.rglob("*") if not p.is_dir())
-        return sorted(name for name in files if name != "kgen.lock")
+        return sorted(name for name in files if name not in ("kgen.lock", "kgen_openmp.h", "kgen_cuda.h"))
 
     # --- specs ---
 
@@ -380,7 +384,7 @@ class Robust(unittest.TestCase):
         self.kgen("k.toml", "-o", "out", code=OK)
         before = {name: (self.folder / "out" / name).read_bytes() for name in FILES}
         self.write(COPY.replace("y = x", "y = exp(x) + 1"))
-        for size in (0, 100, 4096, 5000):
+        for size in (0, 100, 1000, 2000):  # the last one holds the OpenMP source, but not the one for CUDA
             with self.subTest(size):
                 self.assertIn("KG0002", self.kgen("k.toml", "-o", "out", code=BAD_FILES, file_size=size))
                 self.assertEqual(self.files(), FILES)
@@ -420,7 +424,7 @@ class Robust(unittest.TestCase):
 
     def test_many_arguments(self):
         self.write(COPY)
-        self.kgen("k.toml", *["-D", "p=1"] * 5000, "-o", "out", code=BAD_SPEC)
+        self.kgen("k.toml", *[word for i in range(5000) for word in ("-D", f"p{i}=1")], "-o", "out", code=BAD_SPEC)
         self.kgen("k.toml", "-D", "p=" + "9" * 100_000, "-o", "out", code=BAD_SPEC)
         self.kgen("k.toml", "--batch", "B=" + "x," * 50_000, "-o", "out", code=BAD_SPEC)
         self.assertFalse((self.folder / "out").exists())

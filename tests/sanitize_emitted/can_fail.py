@@ -30,15 +30,16 @@ FAULTS = {
 
 
 def plant(text, statement):
-    """The file with a statement before the last return of the first launcher."""
-    launcher = re.search(r'extern "C" int \w+_openmp\((.*?)\) \{.*?(\n  return 0;)', text, re.S)
+    """The file with a statement behind the call in the first launcher."""
+    launcher = re.search(r'extern "C" int \w+_openmp\((.*?)\) \{\n  return (launch_\w+\(.*?\));\n', text, re.S)
     pointers = re.findall(r"(const )?float\* (\w+)", launcher.group(1))
     out = next(name for constant, name in pointers if not constant)
     read = next(name for constant, name in pointers if constant)
     size = re.search(r"int64_t (\w+)", launcher.group(1)).group(1)
     names = f"float* const out = {out}; const float* const in = {read}; const int64_t count = {size};"
-    at = launcher.start(2)
-    return f"{text[:at]}\n  {{ {names} (void)out; (void)in; (void)count; {statement} }}{text[at:]}"
+    planted = f"{{ {names} (void)out; (void)in; (void)count; {statement} }}"
+    call = f"const int status = {launcher.group(2)};\n  {planted}\n  return status;\n"
+    return f"{text[:launcher.start(2) - len('return ')]}{call}{text[launcher.end():]}"
 
 
 def attempt(folder, name):
@@ -48,6 +49,7 @@ def attempt(folder, name):
     generated.mkdir(parents=True, exist_ok=True)
     source = ROOT / "generated" / FAMILY / f"{KERNEL}_openmp.cpp"
     shutil.copy(source.with_name(f"{KERNEL}.h"), generated)
+    shutil.copy(ROOT / "generated/kgen_openmp.h", generated.parent)
     (generated / source.name).write_text(plant(source.read_text(), statement))
     command = [sys.executable, str(HERE / "sanitize.py"), mode, "--generated", str(generated)]
     done = subprocess.run(command + ["--build", str(folder / name)], capture_output=True, text=True, errors="replace")

@@ -56,8 +56,9 @@ def build(kgen, spec, folder, options=()):
 
 
 def compiled(source, folder):
-    files = [source.name, source.name.replace("_selfcheck", "_openmp")]
-    code, said = run(["g++", *STRICT, "-O1", "-fopenmp", *files, "-o", "check"], folder)
+    files = [source, source.with_name(source.name.replace("_selfcheck", "_openmp"))]
+    code, said = run([ROOT / "tests/tools/cached_cxx", "g++", *STRICT, "-O1", "-fopenmp", *files, "-o",
+                      source.with_name("check")], folder)
     return said if code != 0 else None
 
 
@@ -73,6 +74,25 @@ def passes(kgen, spec):
             return f"{spec.name}: {said[-2000:]}", 0
         poor = [f for f in functions if int(f[0]) < 3 or int(f[1]) < 20 or int(f[2]) > int(f[1]) / 20]
         return (f"{spec.name}: too little is compared: {said}" if poor else None), len(functions)
+
+
+def called_wrongly(kgen):
+    """What the program makes of its arguments: the text of what went wrong, or none."""
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = build(kgen, ROOT / "specs/norm/softmax.toml", folder, ["-D", "T=f32"])
+        if wrong:
+            return wrong[:2000]
+        for words, code, part in ((["--help"], 0, "usage: softmax_selfcheck"),
+                                  (["--no-timings"], 2, "there is no --no-timings"), (["x"], 2, "there is no x"),
+                                  (["--size"], 2, "--size takes NAME=NUMBER"), (["--size", "N"], 2, "not N"),
+                                  (["--size", "N=-1"], 2, "not N=-1"), (["--size", "K=3"], 2, "--size K"),
+                                  (["--no-timing", "--size=N=37"], 0, "all agree"),
+                                  (["--size", "N=37"], 0, "N=37: ")):
+            done, said = run(["./check", *words], folder)
+            checks = code == 0 and words != ["--help"]
+            if done != code or part not in said or checks != (" elements agree" in said):
+                return f"softmax_selfcheck {' '.join(words)} ends with {done}:\n{said[:1000]}"
+    return None
 
 
 def notices(kgen, spec, choice, fault):
@@ -108,7 +128,7 @@ def main():
             specs = [*sorted((ROOT / "specs").rglob("*.toml")), *sorted((ROOT / "tests/selfcheck").glob("*.toml"))]
             specs += [ROOT / f"tests/conformance/specs/{name}.toml" for name in FEATURES]
             results = list(pool.map(lambda spec: passes(kgen, spec), specs))
-            problems = [problem for problem, _ in results]
+            problems = [problem for problem, _ in results] + [called_wrongly(kgen)]
             print(f"{len(results)} self-checks of {sum(count for _, count in results)} functions")
     problems = [problem for problem in problems if problem]
     print("\n".join(problems))

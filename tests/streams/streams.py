@@ -22,7 +22,7 @@ def emit(kgen, folder):
         spec = HERE / f"{name}.toml"
         around = folder / f"around_{name}.toml"
         around.write_text(spec.read_text().replace(f'kernel = "{name}"', f'kernel = "around_{name}"'))
-        command = [str(kgen), str(spec), str(around), "--targets", "openmp", "-o", str(folder)]
+        command = [str(kgen), str(spec), str(around), "--targets", "openmp", "--standalone", "-o", str(folder)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         source = folder / f"around_{name}_openmp.cpp"
         text = source.read_text()

@@ -3,7 +3,7 @@ import re
 
 import tree
 
-STAGES = ["support", "spec", "body", "ir", "analysis", "rewrite", "plan", "emit", "cli"]
+STAGES = ["support", "spec", "body", "ir", "analysis", "rewrite", "grad", "plan", "emit", "cli"]
 LIBRARIES = {  # how an include of it begins: the stages that may see it
     "clang/": {"body", "emit"},
     "clang-c/": set(),

@@ -24,6 +24,11 @@ def is_code(path):
             and not any(part.startswith("golden") for part in parts))
 
 
+def is_helpers(path):
+    """Helper functions of emitted code, which get into it as they stand; not frames, which are no C++."""
+    return path.startswith("templates/") and path.endswith(".h") and text(path).startswith("//@ ")
+
+
 def text(path):
     """The file's text; empty for binary files."""
     try:

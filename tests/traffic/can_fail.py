@@ -34,6 +34,7 @@ def attempt(folder, name):
     place.mkdir(parents=True, exist_ok=True)
     source = ROOT / "generated" / FAMILY / f"{KERNEL}_openmp.cpp"
     shutil.copy(source.with_name(f"{KERNEL}.h"), place)
+    shutil.copy(ROOT / "generated/kgen_openmp.h", place.parent)
     text, changes = re.subn(pattern, instead, source.read_text(), flags=re.M)
     if changes != 1:
         return f"could be planted at {changes} places"

@@ -185,7 +185,7 @@ z = acc;
 '''
 )toml",
                     "parallel_carries"),
-            "steps (i = 0) and (i = 1): the second reads what the first wrote"));
+            "step (i = 1), element acc[0]: it reads what only another step may have written"));
   CHECK(has(refused(R"toml(kernel = "a"
 outputs.z = { type = "f32[N]", block = [4], offset = ["3 * i"] }
 grid.i = { size = "cdiv(N, 3)", semantics = "parallel" }

@@ -16,7 +16,8 @@ TEST_CASE("every builtin is declared, and nothing else is") {
   const std::regex declaration(R"(template <[^>]*> [^;{]*?(\w+)\(([A-Z] &&, )?A\.\.\.\);)");
   std::set<std::string> declared;
   for (std::sregex_iterator it(prelude.begin(), prelude.end(), declaration), end; it != end; ++it)
-    declared.insert((*it)[1]);
+    if (!(*it)[1].str().starts_with("kgen_")) // for companions alone
+      declared.insert((*it)[1]);
   std::set<std::string> listed;
   for (const BuiltinRow &row : builtins())
     listed.emplace(row.name);

@@ -53,8 +53,58 @@ TEST_CASE("what does not fit is refused with a reason") {
   CHECK(reason_of(file(header, "1234567"), Type::f32) == "its size does not fit its shape");
   CHECK(reason_of(file(header, "12345678"), Type::f64) == "its elements are '<f4', which does not do for f64");
   CHECK(reason_of(file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }", "12345678"), Type::f32) ==
-        "it is not a dense array in C order");
+        "its columns lie one after the other, not its rows (Fortran order)");
   CHECK(reason_of(file("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999)}", ""),
                   Type::f32) == "its size does not fit its shape");
   CHECK(reason_of(file("{'descr'", ""), Type::f32) != "");
+}
+
+TEST_CASE("headers that NumPy reads mean the same here") {
+  std::string reason;
+  for (const char *order : {"True ", "True\t", "True", " True  "})
+    for (const char *form : {"{'descr': '<f4', 'shape': (2, 1), 'fortran_order': @}",
+                             "{ 'fortran_order' :@, 'shape': (2,1,) ,'descr':\"<f4\" , }"}) {
+      std::string header = form;
+      header.replace(header.find('@'), 1, order);
+      CHECK(reason_of(file(header, "12345678"), Type::f32).find("Fortran order") != std::string::npos);
+      header.replace(header.find("True"), 4, "False");
+      const std::optional<Array> array = parse_npy(file(header, "12345678"), Type::f32, reason);
+      REQUIRE_MESSAGE(array, header);
+      CHECK(array->shape == std::vector<int64_t>{2, 1});
+    }
+}
+
+TEST_CASE("headers that NumPy refuses are refused") {
+  const std::string good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
+  auto with = [&](const std::string &from, const std::string &to) {
+    std::string header = good;
+    return header.replace(header.find(from), from.size(), to);
+  };
+  for (const std::string &header : {with("(2,)", "(2,,)"),
+                                    with("(2,)", "(2)"),
+                                    with("(2,)", "(2, )(7)"),
+                                    with("(2,)", "(,2)"),
+                                    with("(2,)", "(-2,)"),
+                                    with("(2,)", "(2.0,)"),
+                                    with("(2,)", "[2]"),
+                                    with("(2,)", "(2,"),
+                                    with("False", "None"),
+                                    with("False", "Falsee"),
+                                    with("'fortran_order': False, ", ""),
+                                    with("'descr': '<f4', ", ""),
+                                    with("'shape': (2,), ", ""),
+                                    with("'shape'", "'descr': '<f4', 'shape'"),
+                                    with("'shape'", "'extra': 1, 'shape'"),
+                                    good + "{}",
+                                    with("{", ""),
+                                    with("}", ""),
+                                    with(", 'shape'", " 'shape'"),
+                                    with("'<f4'", "[('a', '<f4')]"),
+                                    with("(2,)", "(99999999999999999999,)")})
+    CHECK_MESSAGE(reason_of(file(header, "12345678"), Type::f32) != "", header);
+  for (const char version : {0, 4, 9}) {
+    std::string bytes = file(good, "12345678");
+    bytes[6] = version;
+    CHECK(reason_of(bytes, Type::f32).find("version") != std::string::npos);
+  }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <set>
 
 #include "ir/evaluate.h"
 
@@ -131,7 +132,7 @@ TEST_CASE("nothing that ran is no verdict") {
   Compiled spec = compiled("kernel = \"k\"\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\nbody = 'y = x;'\n");
   DifferentialOptions options;
   options.work = -1;
-  CHECK(verify_native(spec, *build(spec), options).no_verdict.starts_with("no case ran: "));
+  CHECK(verify_native(spec, *build(spec), options).no_verdict.starts_with("no element was compared: "));
 }
 
 TEST_CASE("random tables keep their declared facts; row starts run from 0 to the total") {
@@ -158,6 +159,43 @@ body = 'y = sum(x, N) + order[index(B)];'
     CHECK(order == std::vector<int64_t>{0, 1, 2, 3, 4, 5});
     CHECK(interpret(spec.variations[0].kernel, input, {}).error == "");
   }
+}
+
+TEST_CASE("extreme data hold the ends of wide whole numbers, and small ones") {
+  Compiled spec = compiled(R"(kernel = "add"
+scalars.w = "i64"
+scalars.v = "u64"
+scalars.b = "bool"
+inputs.x = "i32[N]"
+inputs.s = "i16[N]"
+outputs.y = "i64[N]"
+body = 'y = x + w + int64_t(v) + s + b;'
+)");
+  std::set<int64_t> scalars, unsigned_scalars, elements;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    RunInput input;
+    input.sizes = {{"N", 20}};
+    std::string reason;
+    RandomOptions options;
+    options.seed = seed;
+    options.integers = options.extremes = true;
+    REQUIRE(fill_random(spec.variations[0].kernel, input, options, reason));
+    if (input.integers.count("w"))
+      scalars.insert(input.integers.at("w"));
+    if (input.integers.count("v"))
+      unsigned_scalars.insert(input.integers.at("v"));
+    CHECK(input.integers.count("b") == 0);
+    for (int64_t x : integers(input.arrays.at("x")))
+      elements.insert(x);
+    for (int64_t s : integers(input.arrays.at("s")))
+      CHECK(std::abs(s) < 5);
+  }
+  CHECK(scalars.count(INT64_MIN) == 1);
+  CHECK(scalars.count(INT64_MAX) == 1);
+  CHECK(unsigned_scalars.count(-1) == 1);
+  CHECK(elements.count(INT32_MIN) == 1);
+  CHECK(elements.count(INT32_MAX) == 1);
+  CHECK(elements.count(0) == 1);
 }
 
 TEST_CASE("emitted code agrees with the interpreter") {
@@ -210,6 +248,9 @@ TEST_CASE("a crash, a hang, a write outside and a changed input are results") {
   has(with("*(volatile int*)8 = 1;"), "crashed");
   has(with("for (volatile int i = 0;; i = 1) {}"), "did not end within 2 s");
   has(with("z[M * N] = 1;"), "wrote outside `z`");
+  has(with("z[-1] = 1;"), "crashed"); // a page that nobody may touch
+  has(with("if (M * N > 0 && x[M * N] == 1) return 1;"), "crashed");
+  has(with("if (M * N > 0 && x[-1] == 1) return 1;"), "crashed");
   has(with("const_cast<float*>(x)[0] += 1;"), "changed its input `x`");
   has(with("if (M == 1) return 1;"), "the launcher returned 1");
   const char *total = R"(kernel = "add"
@@ -220,6 +261,13 @@ body = 'y = x / sum(x * x, N);'
   CHECK(with("", total) == "");
   has(with("if (workspace != nullptr) static_cast<char*>(workspace)[workspace_bytes] = 1;", total), "workspace");
   has(with("workspace = nullptr;", total), "accepted a workspace that is too small");
+  // Whatever holds memory holds no zeros.
+  const char *read = "if (workspace != nullptr && static_cast<char*>(workspace)[0] != 0) return 1;";
+  has(with(read, total), "the launcher returned 1");
+  has(with("void* some = std::malloc(64); const int held = static_cast<volatile char*>(some)[63]; std::free(some); "
+           "if (held != 0) return 1;",
+           total),
+      "the launcher returned 1");
 }
 
 TEST_CASE("edge sizes surround every block and respect multiple_of") {

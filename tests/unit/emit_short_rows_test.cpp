@@ -35,9 +35,9 @@ inputs.c = "f32[K, D]"
 outputs.best = "i32[N]"
 body = 'best = argmin(sum((x - c) * (x - c), D), K);'
 )");
-  CHECK(has(text, "// For D <= 15 && K <= 15: rows that fill no vector. void nearest_short("));
-  CHECK(has(text, "// For D <= 15: rows that fill no vector. void nearest_short2("));
-  CHECK(has(text, "if (D <= 15 && K <= 15) { nearest_short("));
+  CHECK(has(text, "// For D <= 15 && K <= 15: rows that fill no vector. void nearest_kernel_short("));
+  CHECK(has(text, "// For D <= 15: rows that fill no vector. void nearest_kernel_short2("));
+  CHECK(has(text, "if (D <= 15 && K <= 15) { nearest_kernel_short("));
 }
 
 TEST_CASE("rows of known length, rows that are not folded, columns and scalar loops have no function for short ones") {

@@ -33,7 +33,9 @@ inline std::string emitted_text(const std::string &spec_text, const std::string 
     v.lowered_facts = v.facts;
     variations.push_back(std::move(v));
   }
-  for (const EmittedFile &file : emit_files(*spec, variations, EmitOptions())) {
+  EmitOptions options;
+  options.standalone = true; // with helpers, of which some tests are
+  for (const EmittedFile &file : emit_files(*spec, variations, options)) {
     if (!file.name.ends_with(suffix))
       continue;
     std::string flat;

@@ -263,3 +263,38 @@ TEST_CASE("the batch cannot be blocked") {
                          "grid.b = { axis = \"B\", block = 1 }\nbody = 'z = x;'\n"),
                  "`B`");
 }
+
+TEST_CASE("a value that is stored elsewhere may call functions that make locals") {
+  std::string body = "z = 0; ";
+  for (int i = 0; i < 40; ++i) {
+    body += "at(z, M = M) = several(x); ";
+    const std::string functions = "functions = 'float several(float v) { for (int i = 0; i < 2; ++i) v += i; "
+                                  "float a = v; float b = a * 2; if (v < 1) a = b; return a + b; }'\n";
+    CHECK(warned(spec(body, functions)).empty());
+  }
+}
+
+TEST_CASE("what is stored elsewhere may come from the array itself, through a local or a condition") {
+  const auto counts = [](const std::string &body) {
+    return warned("kernel = \"k\"\ninputs.x = \"i32[N]\"\noutputs.c = \"i32[N]\"\nbody = '''\nc = x;\n" + body +
+                  "\n'''\n");
+  };
+  CHECK(counts("auto old = c; at(c, N = size(N) - 1 - N) = old;").empty());
+  CHECK(counts("bool many = sum(c, N) > 3; at(c, N = x) += many ? 1 : 2;").empty());
+  CHECK(counts("int v = x; at(c, N = x) += v; v = c; c += v;").empty());
+  CHECK_CONTAINS(counts("at(c, N = x) = at(c, N = x) + 1;"), "whose value reads `c`");
+  CHECK_CONTAINS(counts("at(c, N = x) += c;"), "whose value reads `c`");
+}
+
+TEST_CASE("an output in half precision that is set anew in each step holds no sum, whatever a local becomes later") {
+  const auto halves = [](const std::string &body) {
+    return warned(
+        "kernel = \"k\"\ninputs.x = { type = \"f32[K, N]\", block = [\"squeeze\", \"whole\"], index = [\"k\", "
+        "0] }\noutputs.q = { type = \"f16[N]\", overwrite = true }\ngrid.k = { size = \"K\", semantics = "
+        "\"arbitrary\" }\nbody = '''\n" +
+        body + "\n'''\n");
+  };
+  CHECK(halves("real v = x; q = v; if (x <= q) v = v - q; q = 2 * x;").empty());
+  CHECK_CONTAINS(halves("real v = x; if (!first(k)) v += q; q = v;"), "is rounded at each step");
+  CHECK_CONTAINS(halves("real v = x; for (int i = 0; i < 2; ++i) { q = v; v += q; }"), "is rounded at each step");
+}

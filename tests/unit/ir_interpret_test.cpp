@@ -361,10 +361,26 @@ TEST_CASE("scatters: adding counts, dropping what lies outside; two lanes on one
   CHECK_CONTAINS(interpret(loose, input, {}).error, "two lanes");
 }
 
-TEST_CASE("aliases keep the input's old value; partial outputs keep what no one writes") {
+TEST_CASE("an alias is read before it is written; partial outputs keep what no one writes") {
   std::string text = kernel("inputs.x = \"f32[N]\"\noutputs.y = { type = \"f32[N]\", alias = \"x\" }\n",
-                            "y = x + 1;\nif (index(N) > 1) y = x * 10;");
+                            "real old = x;\ny = old + 1;\nif (index(N) > 1) y = old * 10;");
   CHECK(outputs(text, {{{"N", 3}}, {{"x", {1, 2, 3}}}, {}}, "y") == Numbers{2, 3, 30});
+  const auto ends = [](const std::string &body, const std::string &grid) {
+    return run(kernel("inputs.x = \"f32[N]\"\noutputs.y = { type = \"f32[N]\", alias = \"x\" }\n" + grid, body),
+               {{{"N", 3}}, {{"x", {1, 2, 3}}}, {}})
+        .result;
+  };
+  const RunResult late = ends("y = 1;\nif (index(N) > 1) y = x;", "");
+  CHECK(late.fault == Fault::stale);
+  CHECK_CONTAINS(late.error, "`x`[2] is read after it was written as `y`");
+  CHECK(ends("if (index(N) > 1) y = 1;\nif (index(N) <= 1) y = x;", "").error == "");
+  CHECK(ends("y = at(x, N = size(N) - 1 - N);", "").error == "");
+  const std::string steps = "grid.i = { axis = \"N\", block = 1, semantics = ";
+  CHECK(ends("y = at(x, N = N + 1);", steps + "\"arbitrary\" }\n").error == "");
+  CHECK(ends("y = at(x, N = N - 1);", steps + "\"arbitrary\" }\n").fault == Fault::stale);
+  // In whatever order steps run that are parallel.
+  CHECK(ends("y = at(x, N = N - 1);", steps + "\"parallel\" }\n").fault == Fault::stale);
+  CHECK(ends("y = at(x, N = N + 1);", steps + "\"parallel\" }\n").fault == Fault::stale);
   std::string partial = kernel("outputs.y = { type = \"f32[N]\", partial = true }\n", "if (index(N) == 1) y = 7;");
   CHECK(outputs(partial, {{{"N", 3}}, {{"y", {1, 2, 3}}}, {}}, "y") == Numbers{1, 7, 3});
 }
@@ -447,7 +463,7 @@ TEST_CASE("parallel steps run in another order for another seed, with scratch of
                             "if (first(j)) a = 0;\na += sum(x, N);\nif (last(j)) z = a;");
   Given given{{{"M", 6}, {"N", 3}}, {{"x", counting(18)}}, {}};
   RunOptions options;
-  options.trace = true;
+  options.trace_steps = true;
   Ran one = run(text, given, options);
   options.seed = 2;
   Ran two = run(text, given, options);

@@ -236,7 +236,7 @@ TEST_CASE("the loop of folds of the first so many of a row ends there, unless ot
     return print(plan_of("kernel = \"ends\"\ninputs.x = \"f32[B, N]\"\ninputs.length = \"i32[B]\"\n"
                          "outputs.y = \"f32[B]\"\nbody = '''\n" +
                          body + "\n'''"))
-               .find(", up to i64(length_)") != std::string::npos;
+               .find(", up to i64(length_") != std::string::npos;
   };
   CHECK(ends("y = sum(x, N, where(index(N) < length));"));
   CHECK(ends("y = sum(length > index(N) ? x : 0, N) + max(index(N) < length ? x : -inf, N);"));
@@ -448,4 +448,16 @@ y = layernorm(y, D, 1e-5);
     const Plan plan = plan_of(text, target);
     CHECK(plan.storage.size() == plan.kernel.vars.size());
   }
+}
+
+TEST_CASE("variables of one name are numbered in the text of a plan, others are not") {
+  const std::string text = print(plan_of(R"(kernel = "k"
+inputs.x = "f32[M, N]"
+inputs.y = "f32[M, N]"
+outputs.o = "f32[M]"
+body = 'o = sum(x, N) / sum(y, N);')"));
+  CHECK(text.find(" o = total#") != std::string::npos);
+  CHECK(text.find("total /") == std::string::npos);
+  CHECK(text.find("total_part#") != std::string::npos);
+  CHECK(print(plan_of(kMatmul + "body = 'z = dot(x, y, K);'")).find('#') == std::string::npos);
 }

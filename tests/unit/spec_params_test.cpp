@@ -199,21 +199,26 @@ schedule.cuda.sm_90.z = 1)~",
 }
 
 TEST_CASE("-D and --batch") {
-  LoadOptions options;
+  LoadOptions options; // places are those of the command line, one -D a line
   options.defines = {{"bn", "3"}};
   CHECK(messages("params.bm = 4" + kRest, options) ==
-        "-D bn: the spec has no such parameter (did you mean `bm`?) [KG0124]\n");
+        "1:4: -D bn: the spec has no such parameter (did you mean `bm`?) [KG0124]\n");
   options.defines = {{"bm", "x"}, {"eps", "1.2.3"}, {"act", "3"}, {"bk", "9223372036854775808"}};
   CHECK(messages("params.bm = 4\nparams.eps = 0.5\nparams.act = 'relu'\nparams.bk = 1" + kRest, options) ==
-        "-D bm: expected a whole number, not `x` [KG0125]\n-D eps: expected a number, not `1.2.3` [KG0125]\n"
-        "-D act: expected the name of a function, not `3` [KG0125]\n"
-        "-D bk: expected a whole number, not `9223372036854775808` [KG0125]\n");
+        "1:7: -D bm: expected a whole number, not `x` [KG0125]\n2:8: -D eps: expected a number, not `1.2.3` [KG0125]\n"
+        "3:8: -D act: expected the name of a function, not `3` [KG0125]\n"
+        "4:7: -D bk: expected a whole number, not `9223372036854775808` [KG0125]\n");
   options.defines = {{"T", "bf16"}, {"U", "int"}};
   CHECK(messages("types.T = ['f32', 'bf16']\ntypes.U = ['f32']\ntypes.only = [['f32', 'f32']]" + kRest, options) ==
-        "-D T=bf16: no row of types.only has it [KG0126]\n"
-        "-D U: expected an element type, not `int` (it is called `i32` here) [KG0125]\n");
+        "1:6: -D T=bf16: no row of types.only has it [KG0126]\n"
+        "2:6: -D U: expected an element type, not `int` (it is called `i32` here) [KG0125]\n");
   options.defines = {};
   options.batch = {{"B", "x"}, {"D", "z, q"}};
   CHECK(messages("inputs.x = 'f32[N]'" + kRest, options) ==
         "`q` is no input or output (there are `x` and `z`) [KG0161]\n");
+}
+
+TEST_CASE("a scalar may be called like a key of the root: its value is a type") {
+  CHECK(messages("scalars.functions = 'f32'\nscalars.license = 'bool'\nscalars.doc = 'i64'" + kRest) == "");
+  CHECK(messages("scalars.doc = 'what it does'" + kRest) != "");
 }

@@ -9,13 +9,13 @@ TEST_CASE("TOML that is none, and sections that are unknown") {
       {R"~(inputs.x = 'f32[N]'
 inputs.x = 'f32[N]')~",
        R"~(
-2:12: cannot redefine existing string 'inputs.x' (in key-value pair) (a key is set once; write a table with dotted keys or under a [header], not both) [KG0101]
+2:12: what this sets has a value already (a key is set once; write a table with dotted keys or under a [header], not both) [KG0101]
 )~"},
       {R"~(inputs.x = 'f32[N]'
 [inputs]
 y = 'f32[N]')~",
        R"~(
-2:1: cannot redefine existing table 'inputs' (in table header) (a key is set once; write a table with dotted keys or under a [header], not both) [KG0101]
+2:1: what this sets has a value already (a key is set once; write a table with dotted keys or under a [header], not both) [KG0101]
 )~"},
       {R"~(axes.I = cdiv(N, 2))~",
        R"~(

@@ -31,6 +31,8 @@ struct axis {
   template <class E> kgen_coordinate operator=(E) const;
   operator int64_t() const;
 };
+// In companions alone: several axes and where as the argument for one axis parameter.
+template <class... A> axis kgen_axes(A...);
 // Tables: t[i], t[i][j].
 template <class T, int Rank> struct kgen_table {
   template <class I> kgen_table<T, Rank - 1> operator[](I) const;
@@ -53,6 +55,8 @@ template <bool B, class X, class Y> using kgen_choose = typename kgen_if<B, X, Y
 template <class T> constexpr bool kgen_is_axis = false;
 template <int Id> constexpr bool kgen_is_axis<kgen_axis<Id>> = true;
 template <> constexpr bool kgen_is_axis<axis> = true;
+template <class T>
+concept kgen_an_axis = kgen_is_axis<T>;
 template <class T> constexpr bool kgen_is_float = __is_floating_point(T);
 template <class T> constexpr bool kgen_is_short = sizeof(T) <= 2;
 template <class T> constexpr bool kgen_is_unsigned = __is_unsigned(T) && !__is_same(T, bool);
@@ -160,6 +164,8 @@ template <class... A> bool first(A...);
 template <class... A> bool last(A...);
 template <class... A> bool present(A...);
 template <class... A> void assert(A...);
+template <class... A> void print(A...);
+template <class... A> void require(A...);
 
 // One element's maths.
 template <class... A> typename kgen_second<A...>::type round_like(A...);

@@ -97,16 +97,16 @@ real softmax(real v, axis A) {
   return e / sum(e, A);
 }
 
-// log(softmax(v, A)), without underflow.
+// log(softmax(v, A)), without underflow; -inf for what a where leaves out.
 real log_softmax(real v, axis A) {
   real d = v - max(v, A);
-  return d - log(sum(exp(d), A));
+  return present(A) ? d - log(sum(exp(d), A)) : -inf;
 }
 
 // log(sum(exp(v), A)), without overflow; -inf where nothing is summed.
 real logsumexp(real v, axis A) {
   real m = max(v, A);
-  return m == -inf ? m : m + log(sum(exp(v - m), A));
+  return isinf(m) ? m : m + log(sum(exp(v - m), A));
 }
 
 // The mean of the squared distances from the mean along A.

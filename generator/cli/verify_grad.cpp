@@ -1,0 +1,317 @@
+// verify --grad: is the backward kernel of a spec the gradient of it? Central differences of the forward kernel on the
+// interpreter, all in double, along random directions and by single elements.
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <random>
+#include <sstream>
+
+#include "cli/commands.h"
+#include "cli/gradient.h"
+#include "cli/inputs.h"
+#include "ir/interpret.h"
+#include "support/text.h"
+
+namespace kgen {
+
+namespace {
+
+constexpr double kBound = 1e-6, kStep = 1e-3;
+constexpr double kRounding = 2e-5;    // of a sum, over the smallest step and the bound
+constexpr int64_t kMostElements = 48; // of an input, that are moved by themselves
+constexpr int64_t kMostWork = 10'000'000;
+
+// The kernel in double throughout.
+Kernel in_double(Kernel kernel) {
+  auto widen = [](Type &type) {
+    if (is_floating(type))
+      type = Type::f64;
+  };
+  for (Var &var : kernel.vars)
+    widen(var.type);
+  for (ScalarArgument &scalar : kernel.scalars)
+    widen(scalar.type);
+  for (Expr &e : kernel.exprs) {
+    widen(e.type), widen(e.accumulator), widen(e.element);
+    if (e.op == Op::round_like)
+      e.op = Op::cast;
+  }
+  return kernel;
+}
+
+double &element(Array &array, size_t i) { return reinterpret_cast<double *>(array.bytes.data())[i]; }
+double element(const Array &array, size_t i) { return reinterpret_cast<const double *>(array.bytes.data())[i]; }
+
+const Var *find_var(const Kernel &kernel, const std::string &name) {
+  for (const Var &var : kernel.vars)
+    if (var.name == name && var.kind != Var::Kind::local)
+      return &var;
+  return nullptr;
+}
+
+struct Worst {
+  double error = -1, gradient = 0, difference = 0;
+  std::string where;
+};
+
+class Differences {
+public:
+  Differences(const Kernel &forward, const Kernel &backward, const BackwardSpec &spec, uint64_t seed, int64_t work)
+      : forward_(forward), backward_(backward), spec_(spec), random_(seed), work_(work) {}
+
+  int compared = 0, kinks = 0, infinite = 0;
+  Worst worst;
+  std::string trouble;
+
+  void run(const std::map<std::string, int64_t> &sizes, uint64_t seed) {
+    input_.sizes = sizes;
+    RandomOptions random;
+    random.seed = seed;
+    random.optional_operands = true;
+    if (!fill_random(forward_, input_, random, trouble))
+      return;
+    RunOptions how;
+    how.work_limit = work_;
+    const RunResult first = interpret(forward_, input_, how);
+    if (!first.error.empty()) {
+      trouble = first.error;
+      return;
+    }
+    if (first.operations > how.work_limit) {
+      trouble = "the sizes are too large";
+      return;
+    }
+    for (const auto &[name, array] : first.outputs)
+      if (array.type == Type::f64 && find_var(backward_, spec_.prefix + name) != nullptr) {
+        Array gradient = array;
+        for (size_t i = 0; i < count(array); ++i)
+          element(gradient, i) = std::isfinite(element(array, i)) ? unit() : 0;
+        gradients_[name] = std::move(gradient);
+      }
+    RunInput back;
+    back.sizes = sizes;
+    back.tables = input_.tables;
+    back.scalars = input_.scalars;
+    back.integers = input_.integers;
+    for (const Var &var : backward_.vars) {
+      if (var.kind != Var::Kind::input)
+        continue;
+      if (const auto given = input_.arrays.find(var.name); given != input_.arrays.end())
+        back.arrays[var.name] = given->second;
+      else if (const auto made = first.outputs.find(var.name); made != first.outputs.end())
+        back.arrays[var.name] = made->second;
+      else if (var.name.starts_with(spec_.prefix))
+        back.arrays[var.name] = gradients_.at(var.name.substr(spec_.prefix.size()));
+    }
+    const RunResult result = interpret(backward_, back, RunOptions{});
+    if (!result.error.empty()) {
+      trouble = "the backward kernel: " + result.error;
+      return;
+    }
+    most_elements_ = std::min<int64_t>(kMostElements, kMostWork / 6 / std::max<int64_t>(first.operations, 1));
+    for (const auto &[name, array] : result.outputs)
+      compare(name.substr(spec_.prefix.size()), array);
+  }
+
+private:
+  static size_t count(const Array &array) { return static_cast<size_t>(array.elements()); }
+  double unit() { return 0.25 + std::uniform_real_distribution<double>(0, 1)(random_) * (random_() % 2 == 0 ? 1 : -1); }
+
+  // The outputs times their gradients.
+  double value(const RunInput &input) {
+    RunResult result = interpret(forward_, input, RunOptions{});
+    if (!result.error.empty())
+      trouble = result.error;
+    double out = 0;
+    magnitude_ = 0;
+    for (const auto &[name, gradient] : gradients_) {
+      const auto made = result.outputs.find(name);
+      for (size_t i = 0; made != result.outputs.end() && i < count(gradient); ++i)
+        if (element(gradient, i) != 0)
+          out += element(gradient, i) * element(made->second, i),
+              magnitude_ += std::fabs(element(gradient, i) * element(made->second, i));
+    }
+    return out;
+  }
+
+  // Along a direction of one input; a scalar has one element.
+  double moved(const std::string &name, const std::vector<double> &direction, double by) {
+    RunInput input = input_;
+    if (const auto array = input.arrays.find(name); array != input.arrays.end())
+      for (size_t i = 0; i < direction.size(); ++i)
+        element(array->second, i) += by * direction[i];
+    else
+      input.scalars[name] += by * direction[0];
+    return value(input);
+  }
+
+  void one(const std::string &name, const std::string &where, const std::vector<double> &direction, double gradient,
+           double scale) {
+    double central[3];
+    for (int halved = 0; halved < 3; ++halved) {
+      const double step = kStep / (1 << halved);
+      central[halved] = (moved(name, direction, step) - moved(name, direction, -step)) / (2 * step);
+    }
+    // Extrapolated to no step at all; where both ways differ there is a corner between.
+    const double rough = (4 * central[1] - central[0]) / 3, difference = (4 * central[2] - central[1]) / 3;
+    const double size = std::max({std::fabs(difference), std::fabs(gradient), scale, kRounding * magnitude_, 1e-6});
+    if (!(std::fabs(rough - difference) <= kBound / 10 * size)) {
+      ++kinks;
+      return;
+    }
+    ++compared;
+    double error = std::fabs(difference - gradient) / size;
+    if (std::isnan(error))
+      error = HUGE_VAL;
+    if (error > worst.error)
+      worst = {error, gradient, difference, where};
+  }
+
+  void compare(const std::string &name, const Array &gradient) {
+    const size_t n = count(gradient);
+    if (n == 0)
+      return;
+    double largest = 0;
+    for (size_t i = 0; i < n; ++i)
+      if (std::isfinite(element(gradient, i)))
+        largest = std::max(largest, std::fabs(element(gradient, i)));
+      else
+        ++infinite;
+    for (int round = 0; round < 3; ++round) {
+      std::vector<double> direction(n);
+      double along = 0;
+      for (size_t i = 0; i < n; ++i) {
+        if (!std::isfinite(element(gradient, i)))
+          continue;
+        direction[i] = unit();
+        along += direction[i] * element(gradient, i);
+      }
+      one(name, spec_.prefix + name + " along a random direction", direction, along, largest * 0.1);
+    }
+    const size_t most = static_cast<size_t>(most_elements_);
+    const size_t step = most == 0 ? n : std::max<size_t>(1, (n + most - 1) / most);
+    for (size_t i = 0; i < n && most > 0; i += step) {
+      if (!std::isfinite(element(gradient, i)))
+        continue;
+      std::vector<double> direction(n, 0);
+      direction[i] = 1;
+      one(name, spec_.prefix + name + place_text(gradient, i), direction, element(gradient, i), largest * 0.1);
+      if (!trouble.empty())
+        return;
+    }
+  }
+
+  std::string place_text(const Array &array, size_t i) const {
+    std::vector<std::string> out;
+    for (size_t d = array.shape.size(); d-- > 0;) {
+      const size_t extent = static_cast<size_t>(array.shape[d]);
+      out.insert(out.begin(), std::to_string(i % extent));
+      i /= extent;
+    }
+    return out.empty() ? "" : "[" + join(out, ", ") + "]";
+  }
+
+  const Kernel &forward_, &backward_;
+  const BackwardSpec &spec_;
+  std::mt19937_64 random_;
+  RunInput input_;
+  const int64_t work_; // element operations of one run
+  int64_t most_elements_ = kMostElements;
+  double magnitude_ = 0; // of the products that were added up last
+  std::map<std::string, Array> gradients_;
+};
+
+// Few elements along each axis, unlike ones.
+std::map<std::string, int64_t> small_sizes(const Kernel &kernel, int64_t base) {
+  std::map<std::string, int64_t> out;
+  int64_t spread = 0;
+  for (AxisId id : kernel.size_arguments) {
+    const Axis &axis = kernel.axes[id];
+    const auto fixed = kernel.fixed_axes.find(axis.name);
+    const int64_t size = base == 1 ? 1 : base + spread++ % 3;
+    out[axis.name] = fixed != kernel.fixed_axes.end()
+                         ? fixed->second
+                         : (size + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of;
+  }
+  return out;
+}
+
+const Variation *find_backward(const Compiled &backward, const Variant &forward) {
+  for (const Variation &variation : backward.variations) {
+    const auto same = [](const auto &of, const auto &in) {
+      return std::all_of(of.begin(), of.end(), [&](const auto &entry) {
+        const auto found = in.find(entry.first);
+        return found == in.end() || found->second == entry.second;
+      });
+    };
+    if (same(variation.variant.types, forward.types) && same(variation.variant.params, forward.params) &&
+        same(variation.variant.axes, forward.axes))
+      return &variation;
+  }
+  return nullptr;
+}
+
+int complain(const std::string &text, int code) {
+  std::cerr << "kgen: " << text << "\n";
+  return code;
+}
+
+} // namespace
+
+int verify_grad(const Options &options) {
+  LoadOptions load;
+  if (!load_options(options, load))
+    return kBadCommandLine;
+  Diagnostics diags;
+  const std::optional<BackwardSpec> spec = backward_of(options, options.specs[0], diags);
+  const int code = report(diags, options);
+  if (!spec)
+    return code;
+  Diagnostics known;
+  CompileOptions how = compile_options(options, load, Stage::facts);
+  const std::optional<Compiled> forward = compile_file(options.specs[0], how, known);
+  how.load = {};
+  const std::optional<Compiled> backward = compile(spec->kernel + ".toml", spec->text, how, known);
+  if (!forward || !backward)
+    return kBadSpec;
+  int compared = 0, kinks = 0, infinite = 0;
+  Worst worst;
+  std::string trouble;
+  std::set<std::pair<std::map<std::string, ParamValue>, std::map<std::string, int64_t>>> done;
+  for (const Variation &variation : forward->variations) {
+    const Variation *back = find_backward(*backward, variation.variant);
+    if (back == nullptr || !done.insert({variation.variant.params, variation.variant.axes}).second)
+      continue;
+    const Kernel a = in_double(variation.kernel), b = in_double(back->kernel);
+    std::map<std::string, int64_t> given;
+    if (const std::string wrong = given_sizes(options, a, given); !wrong.empty())
+      return complain(wrong, kBadCommandLine);
+    for (const int64_t base : {3, 1, 5}) {
+      std::map<std::string, int64_t> sizes = given;
+      sizes.merge(small_sizes(a, base));
+      for (uint64_t seed = 1; seed <= static_cast<uint64_t>(options.seeds); ++seed) {
+        Differences check(a, b, *spec, seed, options.work);
+        check.run(sizes, seed);
+        compared += check.compared;
+        kinks += check.kinks;
+        infinite += check.infinite;
+        if (!check.trouble.empty())
+          trouble = check.trouble;
+        if (check.worst.error > worst.error)
+          worst = check.worst;
+      }
+    }
+  }
+  if (compared == 0)
+    return complain("nothing was compared" + (trouble.empty() ? "" : ": " + trouble), kDrift);
+  std::ostringstream line;
+  line << options.specs[0] << ": " << compared << " differences compared, " << kinks << " left out at corners, "
+       << infinite << " elements are not finite; the largest error is " << worst.error << " of " << worst.where << ": "
+       << worst.gradient << ", by differences " << worst.difference;
+  std::cout << line.str() << "\n";
+  if (worst.error > kBound)
+    return complain("the gradient is wrong at " + worst.where, kDrift);
+  return kOk;
+}
+
+} // namespace kgen

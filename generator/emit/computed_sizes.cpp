@@ -1,0 +1,139 @@
+#include "emit/computed_sizes.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "ir/interpret_sizes.h"
+
+namespace kgen {
+namespace {
+
+// A number, as a double, that neither the size nor anything on the way to it exceeds, of sizes that are not negative. A
+// factor is at least 1, so that no product hides what the others are.
+std::string bound(const Size &size, Printer &p, bool factor = false) {
+  if (size.is_integer())
+    return std::to_string(std::max(1LL, std::llabs(size.value))) + ".0";
+  const bool product = size.op == Size::Op::multiply;
+  std::string text;
+  if (size.op == Size::Op::axis)
+    text = "double(" + p.size_text(size) + ")";
+  for (const Size &arg : size.args)
+    text += (text.empty() ? "" : product ? " * " : " + ") + bound(arg, p, product);
+  return factor && !product ? "(" + text + " + 1.0)" : text;
+}
+
+// Could it leave 64 bits, of sizes that are not negative?
+bool may_overflow(const Size &size) {
+  bool sizes_only = true, grows = false;
+  any_node(size, [&](const Size &s) {
+    const bool of_steps = s.op == Size::Op::grid || s.op == Size::Op::grid_size || s.op == Size::Op::table;
+    sizes_only = sizes_only && !of_steps;
+    const bool has_sizes = any_node(s, [](const Size &inner) { return inner.op == Size::Op::axis; });
+    grows = grows || (has_sizes && (s.op == Size::Op::add || s.op == Size::Op::multiply));
+    return false;
+  });
+  return sizes_only && grows;
+}
+
+// The sizes of axes, arrays, tables and grids.
+std::vector<Size> sizes_of(const Kernel &kernel) {
+  std::vector<Size> out;
+  for (const Axis &axis : kernel.axes)
+    out.push_back(axis.size);
+  for (const Var &var : kernel.vars)
+    for (const Dim &dim : var.dims)
+      out.push_back(dim.extent);
+  for (const Table &table : kernel.tables)
+    out.insert(out.end(), table.dims.begin(), table.dims.end());
+  for (const GridDim &dim : kernel.grid)
+    out.push_back(dim.size);
+  return out;
+}
+
+constexpr const char *kMost = "4e18"; // a little less than 2^62, for there may be another sum
+
+void refuse_above(const std::string &text, const std::string &what, Printer &p, Statuses &statuses, CheckedIn where) {
+  p.spelling.helper("status_of");
+  p.lines.add("if (" + text + " > " + kMost + ") return " + (is_query(where) ? "-" : "") +
+              statuses.of(StatusKind::too_large, what + " is more than can be counted") + ";");
+}
+
+// Packed rows are as many elements as their lengths add up to.
+AxisSet without_rows(const Kernel &kernel, AxisSet axes) {
+  AxisSet out = axes;
+  for (AxisId axis : axes.list())
+    if (kernel.axes[axis].ragged != kNone)
+      out -= AxisSet::of(kernel.axes[axis].over);
+  return out;
+}
+
+} // namespace
+
+Size in_arguments(const Kernel &kernel, const Size &size) {
+  return rewrite(size, [&](const Size &s) -> std::optional<Size> {
+    if (s.op != Size::Op::axis)
+      return std::nullopt;
+    for (const Axis &axis : kernel.axes)
+      if (axis.name == s.name && axis.derived)
+        return in_arguments(kernel, axis.size);
+    return std::nullopt;
+  });
+}
+
+void print_computed_sizes(const Variation &variation, Printer &p, Statuses &statuses, CheckedIn where) {
+  std::set<std::string> seen;
+  for (const Size &size : sizes_of(variation.kernel)) {
+    const Size whole = in_arguments(variation.kernel, size);
+    if (!may_overflow(whole) || !seen.insert(to_string(whole)).second)
+      continue;
+    refuse_above(bound(whole, p), to_string(whole), p, statuses, where);
+  }
+}
+
+void print_kept_sizes(const Variation &variation, Printer &p, Statuses &statuses, CheckedIn where) {
+  const Kernel &kernel = variation.kernel;
+  std::set<uint64_t> kept; // axes of values that have names or come from folds and scans
+  for (const Var &var : kernel.vars)
+    if (var.kind == Var::Kind::local)
+      kept.insert(without_rows(kernel, var.axes).bits());
+  for (const Expr &e : kernel.exprs)
+    if (e.op == Op::fold || e.op == Op::scan)
+      kept.insert(without_rows(kernel, e.axes).bits());
+  for (uint64_t bits : kept) {
+    const AxisSet axes(bits);
+    const bool in_array = std::ranges::any_of(kernel.vars, [&](const Var &var) {
+      return (var.kind == Var::Kind::input || var.kind == Var::Kind::output) && var.axes.contains(axes);
+    });
+    const bool in_more =
+        std::ranges::any_of(kept, [&](uint64_t other) { return other != bits && AxisSet(other).contains(axes); });
+    if (in_array || in_more)
+      continue;
+    std::string text, what;
+    for (AxisId axis : axes.list()) {
+      text += (text.empty() ? "double(" : " * double(") + p.size_text(kernel.axes[axis].size) + ")";
+      what += (what.empty() ? "" : " * ") + (kernel.axes[axis].rest ? "rows" : kernel.axes[axis].name);
+    }
+    refuse_above(text, what, p, statuses, where);
+  }
+}
+
+std::string writes_nothing(const Kernel &kernel, Printer &p) {
+  std::set<std::string> seen;
+  std::string all;
+  for (const Var &var : kernel.vars) {
+    if (var.kind != Var::Kind::output)
+      continue;
+    std::string none;
+    for (size_t d = 0; d < var.dims.size(); ++d)
+      if (!var.dims[d].extent.is_integer() && !interpreter::is_packed(kernel, var, d))
+        none += (none.empty() ? "" : " || ") + at_least(p.size(var.dims[d].extent), binding::kEqual + 1) + " == 0";
+    if (none.empty())
+      return "";
+    if (seen.insert(none).second)
+      all += (all.empty() ? "" : " && ") + (none.find(" || ") == std::string::npos ? none : "(" + none + ")");
+  }
+  return seen.size() == 1 && all.starts_with("(") ? all.substr(1, all.size() - 2) : all;
+}
+
+} // namespace kgen

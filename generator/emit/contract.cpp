@@ -1,0 +1,188 @@
+// Each sentence is printed from what is known of the kernel, so that none can be false of it or say nothing.
+#include "emit/contract.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "analysis/in_place.h"
+#include "emit/header.h"
+#include "support/text.h"
+
+namespace kgen {
+namespace {
+
+constexpr size_t kLongestFormula = 40; // lines; a longer one is read in the spec
+
+std::string value_text(const ParamValue &value) {
+  if (const auto *number = std::get_if<int64_t>(&value))
+    return std::to_string(*number);
+  if (const auto *name = std::get_if<std::string>(&value))
+    return *name;
+  char text[40];
+  for (int digits = 1; digits <= 17; ++digits) { // as few as give the number back
+    std::snprintf(text, sizeof text, "%.*g", digits, std::get<double>(value));
+    if (std::strtod(text, nullptr) == std::get<double>(value))
+      break;
+  }
+  return text;
+}
+
+// The body says what happens to one element; its constants stand beside it.
+std::string formula(const Spec &spec) {
+  const std::string body(trim(spec.body.text));
+  std::string text;
+  if (static_cast<size_t>(std::ranges::count(body, '\n')) < kLongestFormula) {
+    text = "Each element, by named axes:\n";
+    std::string rest = body;
+    while (!rest.empty()) {
+      const size_t end = std::min(rest.find('\n'), rest.size());
+      text += "  " + rest.substr(0, end) + "\n";
+      rest.erase(0, end + 1);
+    }
+  }
+  std::string constants;
+  for (const Param &param : spec.params) {
+    std::vector<std::string> values;
+    for (const ParamValue &value : param.choices)
+      values.push_back(value_text(value));
+    constants += (constants.empty() ? "with " : ", ") + param.name + " = " + join(values, " or ");
+  }
+  return text + (constants.empty() ? "" : constants + "\n");
+}
+
+template <class Choose> std::string names_where(const Function &function, Choose choose) {
+  std::vector<std::string> names;
+  for (const Argument &a : function.arguments)
+    if (choose(a))
+      names.push_back(a.name);
+  return join(names, ", ");
+}
+
+bool has_type(const Kernel &kernel, bool (*is)(Type)) {
+  return std::ranges::any_of(kernel.vars, [&](const Var &var) { return is(var.type); });
+}
+
+std::string arrays(const std::vector<Function> &functions) {
+  const Function &function = functions.front();
+  const Kernel &kernel = function.variations[0]->kernel;
+  const std::string strided =
+      names_where(function, [&](const Argument &a) { return a.var != kNone && kernel.vars[a.var].strided; });
+  std::string text = "Arrays: dense and row-major, the last index is the fastest";
+  if (!strided.empty())
+    text += "; but " + strided + " by strides, in elements";
+  text += ". Each lies at a multiple of its element's size, which is checked.";
+  if (std::ranges::any_of(functions, [](const Function &f) { return has_type(f.variations[0]->kernel, is_half); }))
+    text += " bf16 and f16 are uint16_t.";
+  return text + "\n";
+}
+
+std::string aliasing(const Function &function) {
+  const Variation &v = *function.variations[0];
+  const InPlace in_place(v.kernel, v.facts);
+  std::string text = "Aliasing: an output shares no memory with another array";
+  bool any = false;
+  for (const Argument &out : function.arguments) {
+    const std::string inputs = names_where(function, [&](const Argument &in) {
+      return (out.kind == Argument::Kind::out || out.kind == Argument::Kind::inout) && in.kind == Argument::Kind::in &&
+             in_place.allowed(in.var, out.var);
+    });
+    if (inputs.empty())
+      continue;
+    text += (any ? ", " : "; but exactly, element for element, ") + out.name + " may be " +
+            (inputs.find(',') == std::string::npos ? inputs : "one of " + inputs);
+    any = true;
+  }
+  return text + ".\n";
+}
+
+std::string numbers(const std::vector<Function> &functions) {
+  const auto floating = [](const Function &f) { return has_type(f.variations[0]->kernel, is_floating); };
+  if (std::ranges::none_of(functions, floating))
+    return "Numbers: whole ones wrap around at the width that they are computed in.\n";
+  return "Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half "
+         "precision is computed in f32.\n"
+         "Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the unit "
+         "roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is summed.\n";
+}
+
+std::string bits(const Function &function) {
+  const Kernel &kernel = function.variations[0]->kernel;
+  const std::string any_order = names_where(function, [&](const Argument &a) {
+    return a.var != kNone && kernel.vars[a.var].atomic && is_floating(kernel.vars[a.var].type);
+  });
+  return "Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number of "
+         "threads" +
+         (any_order.empty() ? ".\n" : "; but " + any_order + ", to which floats are added in any order, may differ.\n");
+}
+
+std::string threads() {
+  return "Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call "
+         "them at once.\n";
+}
+
+std::string cuda(const Function &function) {
+  const Kernel &kernel = function.variations[0]->kernel;
+  const std::string on_host =
+      names_where(function, [&](const Argument &a) { return a.table != kNone && kernel.tables[a.table].on_host; });
+  std::string text = "CUDA: arrays are device memory" + (on_host.empty() ? "" : ", but " + on_host + ", of the host") +
+                     ". A function returns when its work is in the stream, and waits for nothing; its status is about "
+                     "the arguments and the launches.";
+  if (has_device_tables(kernel))
+    text += " What is wrong with entries of tables gets into *table_status, in device memory, if it is not null; all "
+            "else leaves it as it is.";
+  return text + "\n";
+}
+
+std::string workspace(const std::map<std::string, const TargetSource *> &targets) {
+  std::string text = "Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes "
+                     "(for sizes that are refused, a status as a negative number), for one call at a time. Null: the "
+                     "function allocates it.";
+  if (targets.count("openmp") != 0)
+    text += " For OpenMP the bytes may be more for more threads.";
+  if (targets.count("cuda") != 0)
+    text += " For CUDA it lies at a multiple of 16 bytes.";
+  return text + "\n";
+}
+
+constexpr size_t kColumns = 100; // of the comment's text
+
+// A paragraph in lines, all but the first indented; code stays as it is.
+std::string as_lines(std::string paragraph) {
+  std::string out;
+  if (!paragraph.starts_with("  "))
+    while (paragraph.size() > kColumns) {
+      const size_t at = paragraph.rfind(' ', kColumns);
+      if (at == std::string::npos || at < 2)
+        break;
+      out += "// " + paragraph.substr(0, at) + "\n";
+      paragraph = "  " + paragraph.substr(at + 1);
+    }
+  return out + (paragraph.empty() ? "//\n" : "// " + paragraph + "\n");
+}
+
+std::string as_comment(const std::string &text) {
+  std::string out, rest = comment_text(text) + "\n";
+  for (size_t end; (end = rest.find('\n')) != std::string::npos; rest.erase(0, end + 1))
+    out += as_lines(rest.substr(0, end));
+  return out;
+}
+
+} // namespace
+
+std::string contract_text(const Spec &spec, const std::vector<Function> &functions,
+                          const std::map<std::string, const TargetSource *> &targets, bool memory) {
+  const Function &function = functions.front();
+  std::string text = formula(spec);
+  text += (text.empty() ? "" : "\n") + arrays(functions) + aliasing(function) + numbers(functions) + bits(function);
+  if (targets.count("openmp") != 0)
+    text += threads();
+  if (targets.count("cuda") != 0)
+    text += cuda(function);
+  if (memory)
+    text += workspace(targets);
+  return as_comment(text + "Status: 0, or what is wrong with the arguments, checked before anything is written; " +
+                    spec.kernel + "_error explains it.\n");
+}
+
+} // namespace kgen

@@ -1,0 +1,161 @@
+#include "emit/helpers.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "emit/header.h"
+#include "emit/statuses.h"
+#include "support/check.h"
+#include "support/text.h"
+
+namespace kgen {
+
+namespace {
+
+const HelperNames kOpenmp = {"kgen_openmp.h", "kgen_openmp", "KGEN_OPENMP_REVISION", "openmp/kgen_openmp.h"};
+const HelperNames kCuda = {"kgen_cuda.h", "kgen_cuda", "KGEN_CUDA_REVISION", "cuda/kgen_cuda.h"};
+
+// In the order in which files have them.
+std::vector<std::string> helper_files(TargetKind target) {
+  if (target == TargetKind::cuda)
+    return {"common/helpers.h", "common/checks.h", "cuda/helpers.h", "cuda/scans.h"};
+  return {"common/helpers.h", "common/checks.h",          "openmp/helpers.h", "openmp/lanes.h",
+          "openmp/memory.h",  "openmp/extremes.h",        "openmp/folds.h",   "openmp/conversions.h",
+          "openmp/maths.h",   "openmp/maths_in_doubles.h"};
+}
+
+HelperSections sections_of(const Templates &templates, TargetKind target) {
+  const bool cuda = target == TargetKind::cuda;
+  HelperSections out;
+  for (const std::string &file : helper_files(target))
+    out.add(templates.text(file));
+  for (auto &[name, text] : out.sections) {
+    replace_all(text, "FUNCTION", cuda ? "__host__ __device__ inline" : "inline");
+    replace_all(text, "EXP_F32", cuda ? "expf" : "std::exp");
+    replace_all(text, "EXP_F64", cuda ? "exp" : "std::exp");
+  }
+  return out;
+}
+
+// The names asked for and all that they need.
+std::set<std::string> with_needs(const HelperSections &all, const std::set<std::string> &wanted) {
+  std::set<std::string> out;
+  std::vector<std::string> todo(wanted.begin(), wanted.end());
+  while (!todo.empty()) {
+    const std::string name = todo.back();
+    todo.pop_back();
+    if (!out.insert(name).second)
+      continue;
+    if (const auto needs = all.needs.find(name); needs != all.needs.end())
+      todo.insert(todo.end(), needs->second.begin(), needs->second.end());
+  }
+  return out;
+}
+
+std::string joined_text(const HelperSections &all, std::set<std::string> names) {
+  std::string out;
+  for (const auto &[name, text] : all.sections)
+    if (names.erase(name) != 0)
+      if (const std::string_view own = trim(text); !own.empty()) // some only stand for others
+        out += std::string(own) + "\n\n";
+  KGEN_CHECK(names.empty());
+  return out;
+}
+
+// Internal linkage, so that objects that were compiled with other flags link into one program.
+std::string in_namespace(TargetKind target, const std::string &helpers) {
+  const std::string name = helper_names(target).helpers;
+  // Not the other way round: nvcc confuses two unnamed namespaces where one is seen through a using-directive.
+  return "namespace {\nnamespace " + name + " {\n\n" + helpers + "}  // namespace " + name + "\n}  // namespace\n";
+}
+
+std::string revision_of(const Templates &templates, TargetKind target) {
+  std::istringstream in(templates.text("revisions.txt"));
+  for (std::string header, number, hash; in >> header >> number >> hash;)
+    if (header == helper_names(target).header)
+      return number;
+  KGEN_UNREACHABLE("a helper header without a revision");
+}
+
+} // namespace
+
+const HelperNames &helper_names(TargetKind target) { return target == TargetKind::cuda ? kCuda : kOpenmp; }
+
+std::string helper_header(const Templates &templates, TargetKind target) {
+  const HelperSections all = sections_of(templates, target);
+  std::set<std::string> names;
+  for (const auto &[name, text] : all.sections)
+    names.insert(name);
+  const std::string helpers = joined_text(all, names);
+  const bool cuda = target == TargetKind::cuda;
+  View view;
+  view.set("revision", revision_of(templates, target)).set("helpers", in_namespace(target, helpers));
+  view.set("includes", includes(helpers, cuda ? cuda_includes(helpers) : std::vector<std::string>{"cstdint"}));
+  view.set("strict_maths", templates.text("common/strict_maths.h"));
+  view.set("statuses", status_block(templates));
+  if (!cuda)
+    view.set("omp", templates.text("openmp/omp.h"));
+  return templates.render(helper_names(target).header_template, view);
+}
+
+std::string status_block(const Templates &templates) {
+  Views kinds;
+  for (const StatusRow &row : status_rows())
+    kinds.push_back(
+        View().set("name", row.name).set("number", std::to_string(static_cast<int>(row.kind))).set("text", row.text));
+  return templates.render("common/statuses.h", View().set("kinds", kinds));
+}
+
+std::string helper_include(const Templates &templates, TargetKind target, const std::string &root) {
+  const HelperNames &names = helper_names(target);
+  View view;
+  view.set("root", root).set("name", names.header).set("macro", names.revision);
+  return templates.render("common/include_helpers.h", view.set("revision", revision_of(templates, target)));
+}
+
+std::string helper_text(const Templates &templates, TargetKind target, const std::set<std::string> &wanted) {
+  const HelperSections all = sections_of(templates, target);
+  return joined_text(all, with_needs(all, wanted));
+}
+
+std::string helpers_in_namespace(const Templates &templates, TargetKind target, const std::set<std::string> &wanted) {
+  return in_namespace(target, helper_text(templates, target, wanted));
+}
+
+Views includes(const std::string &text, std::vector<std::string> first) {
+  static const std::vector<std::pair<std::string, std::string>> table = {{"std::sort", "algorithm"},
+                                                                         {"std::exp", "cmath"},
+                                                                         {"std::", "cmath"},
+                                                                         {"INFINITY", "cmath"},
+                                                                         {"std::numeric_limits", "limits"},
+                                                                         {"std::make_index_sequence", "utility"},
+                                                                         {"NAN", "cmath"},
+                                                                         {"std::malloc", "cstdlib"},
+                                                                         {"memcpy", "cstring"},
+                                                                         {"initializer_list", "initializer_list"},
+                                                                         {"std::set", "set"},
+                                                                         {"std::conditional", "type_traits"},
+                                                                         {"std::enable_if", "type_traits"},
+                                                                         {"std::index_sequence", "utility"},
+                                                                         {"std::is_", "type_traits"},
+                                                                         {"std::vector", "vector"}};
+  for (const auto &[word, header] : table)
+    if (text.find(word) != std::string::npos && std::find(first.begin(), first.end(), header) == first.end())
+      first.push_back(header);
+  std::sort(first.begin(), first.end());
+  Views out;
+  for (const std::string &name : first)
+    out.push_back(View().set("name", name));
+  return out;
+}
+
+std::vector<std::string> cuda_includes(const std::string &text) {
+  std::vector<std::string> out = {"cuda_runtime.h"};
+  if (text.find("bfloat16") != std::string::npos)
+    out.push_back("cuda_bf16.h");
+  if (text.find("__half") != std::string::npos)
+    out.push_back("cuda_fp16.h");
+  return out;
+}
+
+} // namespace kgen

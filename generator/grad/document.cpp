@@ -1,0 +1,307 @@
+#include "grad/document.h"
+
+#include <algorithm>
+
+#include "grad/text.h"
+#include "spec/format_document.h"
+#include "support/text.h"
+
+namespace kgen::grad {
+namespace {
+
+std::string quoted(const std::string &text) {
+  std::string out = "\"";
+  for (char c : text)
+    out += c == '"' || c == '\\' ? std::string("\\") + c : c == '\n' ? "\\n" : std::string(1, c);
+  return out + "\"";
+}
+
+class Writer {
+public:
+  Writer(const Spec &spec, const Document &document) : spec_(spec), document_(document) {}
+
+  std::string run() {
+    find_arrays();
+    out_ = "# Written by kgen grad from " + spec_.file_name + ".\n";
+    line("kernel = " + quoted(spec_.kernel + "_backward"));
+    std::vector<std::string> names;
+    for (const GradientOutput &output : document_.outputs)
+      names.push_back(output.of);
+    line("doc = " + quoted("The gradient of " + spec_.kernel + " by " + enumerate_plainly(names) + ", given that of " +
+                           enumerate_plainly(document_.differentiated)));
+    if (!spec_.license.empty())
+      line("license = " + quoted(spec_.license));
+    line("backward_of = " + quoted(spec_.kernel));
+    types();
+    params();
+    axes();
+    arrays();
+    if (!document_.functions.empty())
+      line("functions = '''\n" + document_.functions + "'''");
+    line("body = '''\n" + document_.body + "'''");
+    return format_document(out_);
+  }
+
+private:
+  void line(const std::string &text) { out_ += text + "\n"; }
+
+  static std::string enumerate_plainly(const std::vector<std::string> &names) {
+    std::string out;
+    for (size_t i = 0; i < names.size(); ++i)
+      out += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    return out;
+  }
+
+  bool is_used(const std::string &name) const { return document_.used.count(name) != 0; }
+  bool is_differentiated(const std::string &name) const {
+    const auto &list = document_.differentiated;
+    return std::find(list.begin(), list.end(), name) != list.end();
+  }
+
+  // The arrays of the backward kernel: what names an axis there.
+  void find_arrays() {
+    for (const OperandDecl &operand : spec_.operands) {
+      const bool has_gradient = std::any_of(document_.outputs.begin(), document_.outputs.end(),
+                                            [&](const GradientOutput &output) { return output.of == operand.name; });
+      if (is_used(operand.name) || has_gradient || is_differentiated(operand.name))
+        arrays_.push_back(&operand);
+    }
+    for (const OperandDecl *operand : arrays_)
+      for (const DimDecl &dim : operand->dims) {
+        axes_.insert(dim.axes.begin(), dim.axes.end());
+        if (dim.extent)
+          note_axes(*dim.extent);
+      }
+    for (const BatchDecl &batch : spec_.batch)
+      axes_.insert(batch.axis);
+    for (const TableDecl &table : spec_.tables)
+      if (is_used(table.name) || is_row_start(table.name))
+        for (const Size &dim : table.dims)
+          note_axes(dim);
+  }
+
+  void note_axes(const Size &size) {
+    if (size.op == Size::Op::axis)
+      axes_.insert(size.name);
+    for (const Size &arg : size.args)
+      note_axes(arg);
+  }
+
+  bool is_row_start(const std::string &table) const {
+    return std::any_of(spec_.axes.begin(), spec_.axes.end(),
+                       [&](const AxisDecl &axis) { return axis.ragged == table && axes_.count(axis.name) != 0; });
+  }
+
+  void types() {
+    for (size_t t = 0; t < spec_.types.size(); ++t) {
+      std::vector<std::string> choices;
+      for (Type type : spec_.types[t].choices)
+        if (std::any_of(document_.types.begin(), document_.types.end(),
+                        [&](const std::vector<Type> &row) { return row[t] == type; }))
+          choices.push_back(quoted(std::string(type_row(type).name)));
+      line("types." + spec_.types[t].name + " = [" + join(choices, ", ") + "]");
+    }
+    size_t all = 1;
+    for (size_t t = 0; t < spec_.types.size(); ++t) {
+      std::set<Type> choices;
+      for (const std::vector<Type> &row : document_.types)
+        choices.insert(row[t]);
+      all *= choices.size();
+    }
+    if (spec_.types.size() < 2 || all == document_.types.size())
+      return;
+    std::vector<std::string> rows;
+    for (const std::vector<Type> &row : document_.types) {
+      std::vector<std::string> names;
+      for (Type type : row)
+        names.push_back(quoted(std::string(type_row(type).name)));
+      rows.push_back("[" + join(names, ", ") + "]");
+    }
+    line("types.only = [" + join(rows, ", ") + "]");
+  }
+
+  static std::string value_text(const ParamValue &value) {
+    if (const auto *integer = std::get_if<int64_t>(&value))
+      return std::to_string(*integer);
+    if (const auto *name = std::get_if<std::string>(&value))
+      return quoted(*name);
+    std::string text = number_text(std::get<double>(value));
+    return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+  }
+
+  bool sizes_need(const std::string &param) const {
+    auto needs = [&](const Size &size) { return mentions(size, Size::Op::param, param); };
+    for (const OperandDecl *operand : arrays_)
+      for (const DimDecl &dim : operand->dims)
+        if (dim.extent && needs(*dim.extent))
+          return true;
+    for (const AxisDecl &axis : spec_.axes)
+      if (axis.equals && needs(*axis.equals) && keeps(axis))
+        return true;
+    for (const TableDecl &table : spec_.tables)
+      if ((is_used(table.name) || is_row_start(table.name)) &&
+          ((table.range && needs(*table.range)) || std::any_of(table.dims.begin(), table.dims.end(), needs)))
+        return true;
+    return false;
+  }
+
+  void params() {
+    for (const Param &param : spec_.params) {
+      if (document_.params.count(param.name) == 0 && !is_used(param.name) && !sizes_need(param.name))
+        continue;
+      std::vector<std::string> values;
+      for (const ParamValue &value : param.choices)
+        values.push_back(value_text(value));
+      line("params." + param.name + " = " + (param.is_list ? "[" + join(values, ", ") + "]" : values[0]));
+    }
+  }
+
+  // Is its declaration one that the backward kernel can keep? What a formula mentions must be there.
+  bool keeps(const AxisDecl &axis) const {
+    if (axes_.count(axis.name) == 0 && document_.body.find(axis.name) == std::string::npos)
+      return false;
+    if (!axis.equals)
+      return true;
+    return !any_node(*axis.equals, [&](const Size &node) {
+      const bool declared = std::any_of(spec_.axes.begin(), spec_.axes.end(), [&](const AxisDecl &other) {
+        return other.name == node.name && !other.fixed.empty();
+      });
+      return node.op == Size::Op::axis && axes_.count(node.name) == 0 && !declared;
+    });
+  }
+
+  void axes() {
+    std::set<std::string> formulas; // axes of fixed sizes that stand in a formula that stays
+    for (const AxisDecl &axis : spec_.axes)
+      if (axis.equals && keeps(axis))
+        any_node(*axis.equals, [&](const Size &node) {
+          if (node.op == Size::Op::axis)
+            formulas.insert(node.name);
+          return false;
+        });
+    for (const AxisDecl &axis : spec_.axes) {
+      if (!keeps(axis) && formulas.count(axis.name) == 0)
+        continue;
+      std::string text = "axes." + axis.name + " = ";
+      if (!axis.ragged.empty())
+        text += "{ ragged = " + quoted(axis.ragged) + ", over = " + quoted(axis.over) + " }";
+      else if (axis.fixed.size() == 1)
+        text += std::to_string(axis.fixed[0]);
+      else if (!axis.fixed.empty()) {
+        std::vector<std::string> sizes;
+        for (int64_t size : axis.fixed)
+          sizes.push_back(std::to_string(size));
+        text += "[" + join(sizes, ", ") + "]";
+      } else if (axis.equals)
+        text += "{ equals = " + quoted(to_string(*axis.equals)) + " }";
+      else if (axis.multiple_of != 1)
+        text += "{ multiple_of = " + std::to_string(axis.multiple_of) + " }";
+      else
+        continue;
+      line(text);
+    }
+    for (const auto &[twin, like] : document_.twins)
+      line("axes." + twin + " = { equals = " + quoted(like) + " }");
+  }
+
+  static std::string dim_text(const DimDecl &dim) {
+    if (dim.kind == DimDecl::Kind::one)
+      return "1";
+    if (dim.kind == DimDecl::Kind::rest)
+      return "...";
+    const std::string axes = dim.axes.size() > 1 ? "(" + join(dim.axes, " ") + ")" : dim.axes.front();
+    if (!dim.extent)
+      return axes;
+    const std::string extent = to_string(*dim.extent);
+    return axes + "=" + extent;
+  }
+
+  static std::string type_text(const TypeName &type) {
+    return type.param.empty() ? std::string(type_row(type.type).name) : type.param;
+  }
+
+  std::string brackets(const OperandDecl &operand) const {
+    std::vector<std::string> dims;
+    for (const BatchDecl &batch : spec_.batch)
+      if (std::find(batch.operands.begin(), batch.operands.end(), operand.name) != batch.operands.end() ||
+          operand.role == Role::output)
+        dims.push_back(batch.axis);
+    for (const DimDecl &dim : operand.dims)
+      dims.push_back(dim_text(dim));
+    return "[" + join(dims, ", ") + "]";
+  }
+
+  void array(const std::string &section, const std::string &name, const std::string &type, const OperandDecl &operand,
+             bool optional, bool atomic) {
+    const std::string text = quoted(type + brackets(operand));
+    std::string more = operand.strided ? ", layout = \"strided\"" : "";
+    more += optional ? ", optional = true" : "";
+    more += atomic ? ", atomic = true" : "";
+    line(section + "." + name + " = " + (more.empty() ? text : "{ type = " + text + more + " }"));
+  }
+
+  void table(const TableDecl &table) {
+    std::vector<std::string> dims;
+    for (const Size &dim : table.dims)
+      dims.push_back(to_string(dim));
+    const std::string text = quoted(std::string(type_row(table.type).name) + "[" + join(dims, ", ") + "]");
+    std::string more = table.sorted ? ", sorted = true" : "";
+    more += table.unique ? ", unique = true" : "";
+    more += table.range ? ", range = " + quoted(to_string(*table.range)) : "";
+    more += table.on_host ? ", where = \"host\"" : "";
+    line("tables." + table.name + " = " + (more.empty() ? text : "{ type = " + text + more + " }"));
+  }
+
+  // Forward inputs and tables, forward outputs, gradients of outputs, scalars, gradients of inputs.
+  void arrays() {
+    std::vector<std::pair<int, int>> order; // line, then which
+    for (size_t i = 0; i < spec_.operands.size(); ++i)
+      if (spec_.operands[i].role == Role::input && is_used(spec_.operands[i].name))
+        order.emplace_back(spec_.operands[i].place.line, static_cast<int>(i));
+    for (size_t i = 0; i < spec_.tables.size(); ++i)
+      if (is_used(spec_.tables[i].name) || is_row_start(spec_.tables[i].name))
+        order.emplace_back(spec_.tables[i].place.line, -1 - static_cast<int>(i));
+    std::stable_sort(order.begin(), order.end());
+    for (const auto &[at, which] : order) {
+      if (which < 0) {
+        table(spec_.tables[static_cast<size_t>(-1 - which)]);
+        continue;
+      }
+      const OperandDecl &operand = spec_.operands[static_cast<size_t>(which)];
+      array("inputs", operand.name, type_text(operand.type), operand, operand.optional, false);
+    }
+    for (const OperandDecl &operand : spec_.operands)
+      if (operand.role == Role::output && is_used(operand.name))
+        array("inputs", operand.name, type_text(operand.type), operand, false, false);
+    const bool several = document_.differentiated.size() > 1;
+    for (const OperandDecl &operand : spec_.operands)
+      if (operand.role == Role::output && is_differentiated(operand.name))
+        array("inputs", document_.prefix + operand.name, type_text(operand.type), operand, several, false);
+    for (const Scalar &scalar : spec_.scalars)
+      if (is_used(scalar.name))
+        line("scalars." + scalar.name + " = " + quoted(type_text(scalar.type)));
+    for (const GradientOutput &output : document_.outputs) {
+      const bool optional = document_.outputs.size() > 1;
+      const auto of = std::find_if(spec_.operands.begin(), spec_.operands.end(),
+                                   [&](const OperandDecl &operand) { return operand.name == output.of; });
+      if (of != spec_.operands.end())
+        array("outputs", output.name, output.type.empty() ? type_text(of->type) : output.type, *of, optional,
+              output.atomic);
+      else
+        line("outputs." + output.name + " = " +
+             (optional ? "{ type = \"" + output.type + "[]\", optional = true }" : "\"" + output.type + "[]\""));
+    }
+  }
+
+  const Spec &spec_;
+  const Document &document_;
+  std::string out_;
+  std::vector<const OperandDecl *> arrays_;
+  std::set<std::string> axes_;
+};
+
+} // namespace
+
+std::string backward_document(const Spec &spec, const Document &document) { return Writer(spec, document).run(); }
+
+} // namespace kgen::grad

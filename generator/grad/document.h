@@ -1,0 +1,35 @@
+// The backward kernel as a TOML document.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "grad/functions.h"
+#include "spec/spec.h"
+
+namespace kgen::grad {
+
+struct GradientOutput {
+  std::string name; // d_x
+  std::string of;   // x: an input or a scalar
+  std::string type; // of a scalar; empty: as x
+  bool atomic = false;
+};
+
+struct Document {
+  std::string prefix = "d_";
+  std::string body, functions;
+  std::set<std::string> used;   // what the body reads
+  std::set<std::string> params; // parameters that stay
+  std::map<std::string, CalledDerivatives> derivatives;
+  std::vector<std::string> differentiated; // forward outputs
+  std::vector<GradientOutput> outputs;
+  std::vector<std::vector<Type>> types;     // the rows of types that stay, one type for each parameter
+  std::map<std::string, std::string> twins; // axes of the body alone: name, axis that it is like
+};
+
+std::string backward_document(const Spec &spec, const Document &document);
+
+} // namespace kgen::grad

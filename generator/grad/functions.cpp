@@ -1,0 +1,102 @@
+// The function as a kernel of its own, whose gradient by one input is taken with 1 for that of the output.
+#include "grad/functions.h"
+
+#include "body/body.h"
+#include "grad/program.h"
+#include "grad/rules.h"
+#include "support/text.h"
+
+namespace kgen::grad {
+namespace {
+
+constexpr const char *kAxis = "E", *kResult = "result";
+
+std::vector<std::string> parameters_of(size_t count) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < count; ++i)
+    out.push_back(count == 1 ? "v" : "v" + std::to_string(i));
+  return out;
+}
+
+Spec spec_of(const Spec &spec, const std::string &function, const std::vector<std::string> &parameters) {
+  Spec out = spec;
+  out.operands.clear(), out.tables.clear(), out.grid.clear(), out.batch.clear(), out.scalars.clear();
+  out.axes.clear(), out.schedule.clear();
+  out.axis_order = {kAxis};
+  for (size_t i = 0; i <= parameters.size(); ++i) {
+    OperandDecl operand;
+    operand.name = i < parameters.size() ? parameters[i] : kResult;
+    operand.role = i < parameters.size() ? Role::input : Role::output;
+    DimDecl dim;
+    dim.axes = {kAxis};
+    operand.dims = {dim};
+    operand.place = spec.kernel_place;
+    out.operands.push_back(operand);
+  }
+  for (size_t i = 0; i < out.operands.size(); ++i)
+    out.arguments.push_back({ArgumentRef::Kind::operand, static_cast<int>(i)});
+  out.arguments.erase(out.arguments.begin(), out.arguments.end() - static_cast<std::ptrdiff_t>(out.operands.size()));
+  out.body.text = std::string(kResult) + " = " + function + "(" + join(parameters, ", ") + ");";
+  return out;
+}
+
+std::string indented(const std::string &body) {
+  std::string out;
+  for (const std::string &line : split(body, '\n'))
+    if (!line.empty())
+      out += "  " + line + "\n";
+  return out;
+}
+
+} // namespace
+
+std::optional<std::string> derivative_functions(const Spec &spec, const std::string &function,
+                                                const CalledDerivatives &called, Diagnostics &diags) {
+  const std::vector<std::string> parameters = parameters_of(called.arguments);
+  const Spec alone = spec_of(spec, function, parameters);
+  const std::vector<Variant> variants = {variants_of(alone).front()};
+  const std::optional<std::vector<body::Body>> bodies = body::parse_body(alone, variants, diags);
+  if (!bodies)
+    return std::nullopt;
+  const KeptNames kept{library_rows()};
+  std::optional<Kernel> kernel = build_kernel(alone, variants[0], bodies->front(), diags, &kept);
+  if (!kernel)
+    return std::nullopt;
+  std::string out;
+  for (int by : called.by) {
+    const std::string name = function + "_derivative" + (called.arguments > 1 ? "_" + std::to_string(by) : "");
+    if (spec.functions.given() && spec.functions.text.find(name + "(") != std::string::npos)
+      continue;
+    Trouble trouble;
+    Graph graph(kernel->axes);
+    const Trace forward = trace(*kernel, graph, trouble);
+    ReverseOptions options;
+    options.wanted = {parameters[static_cast<size_t>(by)]};
+    const NodeId one = graph.number(1);
+    Gradients gradients;
+    if (!trouble)
+      gradients =
+          reverse(*kernel, graph, forward, {{static_cast<VarId>(parameters.size()), {kNoNode, one}}}, options, trouble);
+    if (trouble) {
+      Diagnostic &d = diags.add(trouble.first->id, trouble.first->place, {});
+      d.text = trouble.first->text;
+      d.help = trouble.first->help;
+      return std::nullopt;
+    }
+    Trace plain = forward;
+    plain.saved.clear();
+    Naming naming;
+    naming.taken.insert(parameters.begin(), parameters.end());
+    const NodeId value = value_of(graph, gradients.of[parameters[static_cast<size_t>(by)]].whole);
+    const Program program =
+        write_program(spec, graph, plain, gradients, {{"return", {}, value, kNoNode, false}}, naming);
+    std::vector<std::string> typed;
+    for (const std::string &parameter : parameters)
+      typed.push_back("real " + parameter);
+    out += (out.empty() ? "" : "\n") + std::string("real ") + name + "(" + join(typed, ", ") + ") {\n" +
+           indented(program.body) + "}\n";
+  }
+  return out;
+}
+
+} // namespace kgen::grad

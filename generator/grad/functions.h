@@ -1,0 +1,23 @@
+// Derivatives of functions that a parameter chooses, as functions of the backward spec.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "spec/spec.h"
+
+namespace kgen::grad {
+
+// How the backward kernel calls the derivatives of a function: its number of arguments, and by which of them.
+struct CalledDerivatives {
+  size_t arguments = 1;
+  std::set<int> by;
+};
+
+// `real relu_derivative(real v) { ... }`, or `real iou_derivative_3(...)` for several arguments, for those that are
+// called and that the spec does not have. nullopt after errors.
+std::optional<std::string> derivative_functions(const Spec &spec, const std::string &function,
+                                                const CalledDerivatives &called, Diagnostics &diags);
+
+} // namespace kgen::grad

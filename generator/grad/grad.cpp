@@ -1,0 +1,434 @@
+// Each choice of types and parameters is differentiated by itself, and all must give the same text.
+#include "grad/grad.h"
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/facts.h"
+#include "grad/document.h"
+#include "grad/functions.h"
+#include "grad/program.h"
+#include "grad/rules.h"
+#include "rewrite/canonicalize.h"
+#include "support/text.h"
+
+namespace kgen {
+namespace grad {
+namespace {
+
+using Kind = Node::Kind;
+
+// The batch as an axis like any other.
+Spec without_batch(const Spec &spec) {
+  Spec out = spec;
+  for (const BatchDecl &batch : spec.batch)
+    for (OperandDecl &operand : out.operands)
+      if (operand.role == Role::output ||
+          std::find(batch.operands.begin(), batch.operands.end(), operand.name) != batch.operands.end()) {
+        DimDecl dim;
+        dim.axes = {batch.axis};
+        dim.place = batch.place;
+        operand.dims.insert(operand.dims.begin(), dim);
+      }
+  for (const BatchDecl &batch : spec.batch)
+    out.axis_order.insert(out.axis_order.begin(), batch.axis);
+  out.batch.clear();
+  return out;
+}
+
+// A statement as it stands in the text, on one line.
+std::string statement_at(const Spec &spec, const Place &place) {
+  const Text *text = place.file == spec.body.place.file && spec.body.place.line > 0 ? &spec.body : nullptr;
+  if (text == nullptr || place.line < text->place.line)
+    text = spec.functions.given() && place.file == spec.functions.place.file ? &spec.functions : text;
+  if (text == nullptr || place.line < text->place.line)
+    return "";
+  size_t at = 0;
+  for (int line = text->place.line; line < place.line; ++line)
+    at = std::min(text->text.find('\n', at), text->text.size() - 1) + 1;
+  at += static_cast<size_t>(place.column - (place.line == text->place.line ? text->place.column : 1));
+  if (at >= text->text.size())
+    return "";
+  // From the end of what stands before to its own end.
+  size_t begin = at == 0 ? std::string::npos : text->text.find_last_of(";{}", at - 1);
+  begin = begin == std::string::npos ? 0 : begin + 1;
+  std::string out;
+  for (size_t i = begin; i < text->text.size() && text->text[i] != ';' && text->text[i] != '{'; ++i) {
+    const bool blank = text->text[i] == ' ' || text->text[i] == '\n';
+    if (!blank || (!out.empty() && out.back() != ' '))
+      out += blank ? ' ' : text->text[i];
+  }
+  if (const size_t comment = out.rfind("// "); comment != std::string::npos)
+    return ""; // its own text is hard to tell from the comment
+  constexpr size_t kMost = 90;
+  return out.size() > kMost ? out.substr(0, out.rfind(' ', kMost)) + " ..." : out;
+}
+
+class Differentiation {
+public:
+  Differentiation(const Spec &spec, const GradOptions &options, Diagnostics &diags)
+      : spec_(spec), flat_(without_batch(spec)), options_(options), diags_(diags) {}
+
+  std::optional<BackwardSpec> run(const std::vector<Variant> &variants, const std::vector<body::Body> &bodies) {
+    if (!check_names())
+      return std::nullopt;
+    find_prefix(bodies);
+    std::optional<Document> first;
+    size_t first_at = 0;
+    // Choices for which fewer arrays are floating are left out.
+    size_t most = 0;
+    for (const Variant &variant : variants)
+      most = std::max(most, floating_arrays(variant));
+    for (size_t v = 0; v < variants.size(); ++v) {
+      if (!has_real_input(variants[v]) || floating_arrays(variants[v]) < most)
+        continue;
+      std::optional<Document> document = differentiate(variants[v], bodies[v], first.has_value());
+      if (!document)
+        return std::nullopt;
+      if (first && (document->body != first->body || document->used != first->used)) {
+        diags_.add(DiagId::grad_differs, spec_.kernel_place, {name_of(variants[v]), name_of(variants[first_at])});
+        return std::nullopt;
+      }
+      std::vector<Type> row;
+      for (const TypeParam &type : spec_.types)
+        row.push_back(variants[v].types.at(type.name));
+      if (!first) {
+        first = std::move(document);
+        first_at = v;
+      }
+      if (std::find(first->types.begin(), first->types.end(), row) == first->types.end())
+        first->types.push_back(row);
+    }
+    if (!first) {
+      const bool input = std::any_of(variants.begin(), variants.end(),
+                                     [&](const Variant &variant) { return !wanted(variant).empty(); });
+      add_nothing(input);
+      return std::nullopt;
+    }
+    if (!add_functions(*first))
+      return std::nullopt;
+    return BackwardSpec{spec_.kernel + "_backward", prefix_, backward_document(flat_, *first)};
+  }
+
+private:
+  static std::string name_of(const Variant &variant) { return variant.suffix.empty() ? "the kernel" : variant.suffix; }
+
+  bool is_real(const TypeName &type, const Variant &variant) const { return is_floating(type_of(type, variant)); }
+
+  size_t floating_arrays(const Variant &variant) const {
+    return static_cast<size_t>(std::count_if(spec_.operands.begin(), spec_.operands.end(), [&](const auto &operand) {
+      return operand.role != Role::scratch && is_real(operand.type, variant);
+    }));
+  }
+
+  bool has_real_input(const Variant &variant) const {
+    const auto real = [&](const auto &decl) { return is_real(decl.type, variant); };
+    const bool input = std::any_of(spec_.operands.begin(), spec_.operands.end(), [&](const OperandDecl &operand) {
+      return operand.role == Role::input && real(operand);
+    });
+    const bool output = std::any_of(spec_.operands.begin(), spec_.operands.end(), [&](const OperandDecl &operand) {
+      return operand.role == Role::output && real(operand);
+    });
+    return (input || !options_.of.empty()) && output;
+  }
+
+  // No floating input is wanted, or no floating output given.
+  void add_nothing(bool has_input) {
+    const char *what = has_input ? "output" : options_.of.empty() ? "input" : "input that --of names";
+    diags_.add(DiagId::grad_no_input, spec_.kernel_place, {spec_.kernel, what}).help =
+        "whole numbers and truth values have no gradient; give the array a floating type";
+  }
+
+  const OperandDecl *operand(const std::string &name) const {
+    for (const OperandDecl &operand : spec_.operands)
+      if (operand.name == name)
+        return &operand;
+    return nullptr;
+  }
+
+  bool check_names() {
+    const size_t before = diags_.error_count();
+    for (const std::string &name : options_.of) {
+      const OperandDecl *found = operand(name);
+      const bool scalar = std::any_of(spec_.scalars.begin(), spec_.scalars.end(),
+                                      [&](const Scalar &scalar) { return scalar.name == name; });
+      if (!scalar && (found == nullptr || found->role != Role::input))
+        diags_.add(DiagId::grad_unknown, spec_.kernel_place, {"--of", name, "an input or a scalar"}).help =
+            other_names(name, Role::input);
+    }
+    for (const std::string &name : options_.with)
+      if (const OperandDecl *found = operand(name); found == nullptr || found->role != Role::output)
+        diags_.add(DiagId::grad_unknown, spec_.kernel_place, {"--with", name, "an output"}).help =
+            other_names(name, Role::output);
+    return diags_.error_count() == before;
+  }
+
+  std::string other_names(const std::string &name, Role role) const {
+    const std::string meant = did_you_mean(name, names_of(role));
+    return meant.empty() ? "name one of " + enumerate(names_of(role)) : meant;
+  }
+
+  std::vector<std::string> names_of(Role role) const {
+    std::vector<std::string> out;
+    for (const OperandDecl &operand : spec_.operands)
+      if (operand.role == role)
+        out.push_back(operand.name);
+    return out;
+  }
+
+  // d_, or d2_ and so on where such a name is taken.
+  void find_prefix(const std::vector<body::Body> &bodies) {
+    auto add = [&](const auto &list) {
+      for (const auto &entry : list)
+        taken_.insert(entry.name);
+    };
+    add(spec_.operands), add(spec_.scalars), add(spec_.params), add(spec_.tables), add(spec_.axes), add(spec_.grid);
+    add(spec_.types);
+    taken_.insert(spec_.axis_order.begin(), spec_.axis_order.end());
+    std::set<std::string> all = taken_;
+    for (const body::Body &body : bodies) {
+      for (const body::Local &local : body.locals)
+        all.insert(local.name);
+      for (const body::Function &function : body.functions)
+        taken_.insert(function.name), all.insert(function.name);
+    }
+    for (int count = 1;; ++count) {
+      prefix_ = count == 1 ? "d_" : "d" + std::to_string(count) + "_";
+      if (std::none_of(all.begin(), all.end(), [&](const std::string &name) { return all.count(prefix_ + name) != 0; }))
+        return;
+    }
+  }
+
+  std::optional<Kernel> kernel_of(const Variant &variant, const body::Body &body) {
+    const KeptNames kept{library_rows()};
+    std::optional<Kernel> kernel = build_kernel(flat_, variant, body, diags_, &kept);
+    if (!kernel)
+      return std::nullopt;
+    Diagnostics none; // the spec is right
+    const Facts facts = analyze(*kernel, none);
+    Kernel out = canonicalize(*kernel, facts);
+    if (!out.grid.empty()) {
+      const auto dim = std::find_if(spec_.grid.begin(), spec_.grid.end(),
+                                    [&](const GridDecl &grid) { return grid.name == out.grid[0].name; });
+      diags_.add(DiagId::grad_grid, dim == spec_.grid.end() ? spec_.kernel_place : dim->place, {out.grid[0].name});
+      return std::nullopt;
+    }
+    for (Axis &axis : out.axes)
+      if (out.fixed_axes.count(axis.name) != 0)
+        axis.size = axis.block = Size::axis(axis.name); // one of several
+    for (const Axis &axis : out.axes)
+      if (!axis.uniform) {
+        diags_.add(DiagId::grad_refused, axis.place, {"an axis along which arrays differ in size"}).help =
+            "give the arrays axes of their own, and read one of them with `at`";
+        return std::nullopt;
+      }
+    return out;
+  }
+
+  std::optional<Document> differentiate(const Variant &variant, const body::Body &body, bool again) {
+    std::optional<Kernel> kernel = kernel_of(variant, body);
+    if (!kernel)
+      return std::nullopt;
+    Trouble trouble;
+    Graph graph(kernel->axes);
+    const Trace forward = trace(*kernel, graph, trouble);
+    ReverseOptions options;
+    options.additions = !options_.deterministic;
+    for (const Param &param : spec_.params)
+      options.kept_functions.insert(param.name);
+    std::vector<std::string> wanted = this->wanted(variant);
+    options.wanted.insert(wanted.begin(), wanted.end());
+    std::vector<Seed> seeds;
+    Document document;
+    document.prefix = prefix_;
+    if (!trouble)
+      seeds = this->seeds(*kernel, graph, variant, document.differentiated);
+    if (wanted.empty() || (seeds.empty() && !trouble)) {
+      add_nothing(!wanted.empty());
+      return std::nullopt;
+    }
+    Gradients gradients;
+    if (!trouble)
+      gradients = reverse(*kernel, graph, forward, seeds, options, trouble);
+    if (trouble) {
+      Diagnostic &d = diags_.add(trouble.first->id, trouble.first->place, {});
+      d.text = trouble.first->text;
+      d.help = trouble.first->help;
+      return std::nullopt;
+    }
+    std::vector<Root> roots;
+    for (const std::string &name : wanted)
+      add_roots(graph, name, gradients.of[name], roots, document, variant, again);
+    Naming naming;
+    naming.taken = taken_;
+    naming.prefix = prefix_;
+    naming.statement = statement_at;
+    naming.given = given_;
+    for (const std::string &z : document.differentiated)
+      naming.taken.insert(prefix_ + z);
+    const Program program = write_program(spec_, graph, forward, gradients, roots, naming);
+    document.body = program.body;
+    document.used = program.operands;
+    document.params = program.functions;
+    document.derivatives = program.derivatives;
+    for (AxisId twin : program.twins)
+      document.twins[graph.axis(twin).name] = graph.axis(graph.twins().at(twin)).name;
+    for (const std::string &name : forward.written_over)
+      if (document.used.count(name) != 0) {
+        std::string output;
+        for (const OperandDecl &operand : spec_.operands)
+          if (operand.alias == name)
+            output = operand.name;
+        diags_.add(DiagId::grad_overwritten, operand(name)->place, {name, output});
+        return std::nullopt;
+      }
+    return document;
+  }
+
+  // The names whose gradients are outputs, in forward order.
+  std::vector<std::string> wanted(const Variant &variant) const {
+    std::vector<std::string> out;
+    auto asked = [&](const std::string &name) {
+      return std::find(options_.of.begin(), options_.of.end(), name) != options_.of.end();
+    };
+    for (const OperandDecl &operand : spec_.operands)
+      if (operand.role == Role::input && is_real(operand.type, variant) && (options_.of.empty() || asked(operand.name)))
+        out.push_back(operand.name);
+    for (const Scalar &scalar : spec_.scalars)
+      if (asked(scalar.name) && is_real(scalar.type, variant))
+        out.push_back(scalar.name);
+    return out;
+  }
+
+  std::vector<Seed> seeds(const Kernel &kernel, Graph &graph, const Variant &variant,
+                          std::vector<std::string> &differentiated) {
+    given_.clear();
+    for (const OperandDecl &operand : spec_.operands)
+      if (operand.role == Role::output && is_real(operand.type, variant) &&
+          (options_.with.empty() ||
+           std::find(options_.with.begin(), options_.with.end(), operand.name) != options_.with.end()))
+        differentiated.push_back(operand.name);
+    std::vector<Seed> out;
+    for (VarId v = 0; v < static_cast<VarId>(kernel.vars.size()); ++v) {
+      const Var &var = kernel.vars[v];
+      if (var.kind != Var::Kind::output ||
+          std::find(differentiated.begin(), differentiated.end(), var.name) == differentiated.end())
+        continue;
+      Node gradient;
+      gradient.kind = Kind::operand;
+      gradient.name = prefix_ + var.name;
+      gradient.axes = var.axes;
+      Seed seed{v, {kNoNode, graph.intern(gradient)}};
+      if (differentiated.size() > 1) {
+        Node present;
+        present.kind = Kind::present;
+        present.type = Type::boolean;
+        present.name = gradient.name;
+        seed.gradient.value = graph.either_value(graph.intern(present), seed.gradient.value);
+        given_[seed.gradient.value] = "given_" + var.name;
+      }
+      out.push_back(seed);
+    }
+    return out;
+  }
+
+  void add_roots(Graph &graph, const std::string &name, const InputGradient &gradient, std::vector<Root> &roots,
+                 Document &document, const Variant &variant, bool again) {
+    const std::string target = prefix_ + name;
+    GradientOutput output{target, name, "", !gradient.additions.empty()};
+    const OperandDecl *decl = operand(name);
+    const Place place = decl != nullptr ? decl->place : spec_.kernel_place;
+    if (decl == nullptr)
+      output.type = variant.real == Type::f64 ? "f64" : "f32";
+    bool half = false;
+    if (decl != nullptr)
+      for (const TypeParam &type : spec_.types)
+        if (type.name == decl->type.param)
+          half = std::any_of(type.choices.begin(), type.choices.end(), is_half);
+    half = half || (decl != nullptr && decl->type.param.empty() && is_half(decl->type.type));
+    if (output.atomic && half)
+      output.type = "real";
+    document.outputs.push_back(output);
+    const size_t before = roots.size();
+    if (!slices(graph, target, gradient, roots)) {
+      std::vector<Part> parts = gradient.whole;
+      for (const auto &[axis, places] : gradient.slices) {
+        NodeId chain = graph.number(0);
+        for (auto it = places.rbegin(); it != places.rend(); ++it) {
+          const NodeId here = graph.compare(Op::eq, graph.index(axis), graph.integer(it->first));
+          chain = graph.choose(here, value_of(graph, it->second), chain);
+        }
+        parts.push_back({kNoNode, chain});
+      }
+      roots.push_back({target, {}, value_of(graph, parts), kNoNode, false});
+    }
+    for (const InputGradient::Addition &addition : gradient.additions)
+      roots.push_back({target, addition.places, addition.part.value, addition.part.condition, true});
+    const bool zero = std::all_of(roots.begin() + static_cast<std::ptrdiff_t>(before), roots.end(),
+                                  [&](const Root &root) { return graph.is_zero(root.value); });
+    if (zero && !again)
+      diags_.add(DiagId::grad_zero, place, {name});
+    if (output.atomic && !again)
+      diags_.add(DiagId::grad_atomic, place, {name});
+  }
+
+  // at(d_x, C = 0) = ...; for each place of a small axis, where nothing else adds to the gradient.
+  bool slices(Graph &graph, const std::string &target, const InputGradient &gradient, std::vector<Root> &roots) const {
+    constexpr int64_t kMostSlices = 32;
+    if (!gradient.whole.empty() || !gradient.additions.empty() || gradient.slices.size() != 1)
+      return false;
+    const auto &[axis, places] = *gradient.slices.begin();
+    const Axis &along = graph.axis(axis);
+    if (!along.size.is_integer() || along.size.value > kMostSlices)
+      return false;
+    const int64_t count = along.size.value;
+    if (places.begin()->first < 0 || places.rbegin()->first >= count)
+      return false;
+    for (int64_t place = 0; place < count; ++place) {
+      const auto found = places.find(place);
+      const NodeId value = found == places.end() ? graph.number(0) : value_of(graph, found->second);
+      roots.push_back({target, {{axis, graph.integer(place)}}, value, kNoNode, false});
+    }
+    return true;
+  }
+
+  // What the body calls: the spec's own functions, and the derivatives of chosen ones.
+  bool add_functions(Document &document) {
+    for (const Param &param : spec_.params) {
+      if (document.params.count(param.name) == 0)
+        continue;
+      if (document.functions.empty() && spec_.functions.given())
+        document.functions = std::string(trim(spec_.functions.text)) + "\n";
+      const auto called = document.derivatives.find(param.name);
+      for (const ParamValue &value : param.choices) {
+        const auto *name = std::get_if<std::string>(&value);
+        if (name == nullptr || called == document.derivatives.end())
+          continue;
+        const std::optional<std::string> text = derivative_functions(spec_, *name, called->second, diags_);
+        if (!text)
+          return false;
+        document.functions += (document.functions.empty() || text->empty() ? "" : "\n") + *text;
+      }
+    }
+    return true;
+  }
+
+  const Spec &spec_;
+  const Spec flat_;
+  const GradOptions &options_;
+  Diagnostics &diags_;
+  std::set<std::string> taken_;
+  std::map<NodeId, std::string> given_; // gradients that may be null, by what they are called then
+  std::string prefix_ = "d_";
+};
+
+} // namespace
+} // namespace grad
+
+std::optional<BackwardSpec> differentiate(const Spec &spec, const std::vector<Variant> &variants,
+                                          const std::vector<body::Body> &bodies, const GradOptions &options,
+                                          Diagnostics &diags) {
+  return grad::Differentiation(spec, options, diags).run(variants, bodies);
+}
+
+} // namespace kgen

@@ -1,0 +1,563 @@
+// Nodes and the rules that keep them short. Each rule has a name here and in docs/gradients.md, and a test by it.
+#include "grad/graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ir/evaluate.h"
+
+namespace kgen::grad {
+
+using Kind = Node::Kind;
+
+namespace {
+
+std::string key_of(const Node &n) {
+  std::string out;
+  auto add = [&](auto value) { out.append(reinterpret_cast<const char *>(&value), sizeof value); };
+  add(static_cast<int>(n.kind)), add(static_cast<int>(n.op)), add(static_cast<int>(n.type));
+  add(n.axis), add(n.reduced.bits()), add(static_cast<int>(n.monoid)), add(static_cast<int>(n.scan));
+  add(static_cast<int>(n.reverse) * 2 + static_cast<int>(n.exclusive));
+  add(n.number), add(n.integer), add(n.which), add(static_cast<int>(n.args.size()));
+  for (NodeId arg : n.args)
+    add(arg);
+  for (int power : n.powers)
+    add(power);
+  for (AxisId place : n.places)
+    add(place);
+  return out + n.name;
+}
+
+} // namespace
+
+AxisSet Graph::closed(AxisSet axes) const {
+  for (AxisId id : axes.list())
+    if (axis(id).ragged != kNone && axis(id).over != kNone)
+      axes |= AxisSet::of(axis(id).over);
+  return axes;
+}
+
+AxisSet Graph::axes_of(const Node &n) const {
+  AxisSet out, elsewhere;
+  for (NodeId arg : n.args)
+    out |= axes(arg);
+  switch (n.kind) {
+  case Kind::operand:
+    return n.axes;
+  case Kind::index:
+    return AxisSet::of(n.axis);
+  case Kind::size:
+    return axis(n.axis).ragged != kNone ? AxisSet::of(axis(n.axis).over) : AxisSet();
+  case Kind::fold:
+    return out - n.reduced;
+  case Kind::at: {
+    for (AxisId place : n.places)
+      elsewhere |= AxisSet::of(place);
+    out = axes(n.args[0]) - elsewhere;
+    for (size_t i = 1; i < n.args.size(); ++i)
+      out |= axes(n.args[i]);
+    return out;
+  }
+  default:
+    return out;
+  }
+}
+
+NodeId Graph::intern(Node n) {
+  if (kgen::is_floating(n.type))
+    n.type = Type::f32;
+  const AxisSet given = n.axes;
+  n.axes = closed(axes_of(n));
+  std::string key = key_of(n);
+  if (n.kind == Kind::inside) { // its array's other axes may count, too
+    n.axes |= given;
+    const uint64_t bits = given.bits();
+    key.append(reinterpret_cast<const char *>(&bits), sizeof bits);
+  }
+  const auto [known, is_new] = ids_.emplace(std::move(key), static_cast<NodeId>(nodes_.size()));
+  if (is_new)
+    nodes_.push_back(std::move(n));
+  return known->second;
+}
+
+bool Graph::is_ragged(AxisId id) const {
+  return axis(id).ragged != kNone ||
+         std::any_of(axes_.begin(), axes_.end(), [&](const Axis &a) { return a.over == id; });
+}
+
+AxisId Graph::twin(AxisId like) {
+  for (const auto &[twin, of] : twins_)
+    if (of == like)
+      return twin;
+  Axis copy = axis(like);
+  auto taken = [&](const std::string &name) {
+    return std::any_of(axes_.begin(), axes_.end(), [&](const Axis &a) { return a.name == name; });
+  };
+  for (int count = 2; taken(copy.name); ++count)
+    copy.name = axis(like).name + std::to_string(count);
+  axes_.push_back(copy);
+  const AxisId made = static_cast<AxisId>(axes_.size()) - 1;
+  twins_[made] = like;
+  return made;
+}
+
+NodeId Graph::number(double value) {
+  Node n;
+  n.number = value == 0 ? 0 : value; // no negative zero
+  return intern(n);
+}
+
+NodeId Graph::integer(int64_t value, Type type) {
+  Node n;
+  n.type = type;
+  n.integer = value;
+  return intern(n);
+}
+
+NodeId Graph::index(AxisId axis) {
+  Node n;
+  n.kind = Kind::index;
+  n.type = Type::i64;
+  n.axis = axis;
+  return intern(n);
+}
+
+NodeId Graph::size_of(AxisId axis) {
+  const Axis &a = this->axis(axis);
+  if (a.ragged == kNone && a.size.is_integer())
+    return integer(a.size.value);
+  Node n;
+  n.kind = Kind::size;
+  n.type = Type::i64;
+  n.axis = axis;
+  return intern(n);
+}
+
+bool Graph::is_number(NodeId id, double value) const {
+  const Node &n = node(id);
+  return n.kind == Kind::number &&
+         (kgen::is_floating(n.type) ? n.number == value : static_cast<double>(n.integer) == value);
+}
+
+NodeId Graph::real(NodeId id) {
+  const Node &n = node(id);
+  if (kgen::is_floating(n.type))
+    return id;
+  if (n.kind == Kind::number)
+    return number(static_cast<double>(n.integer));
+  Node cast;
+  cast.kind = Kind::cast;
+  cast.args = {id};
+  return intern(cast);
+}
+
+// Whole numbers and truth values are computed at once; so is the comparison of two numbers.
+NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
+  const bool all_numbers =
+      std::all_of(args.begin(), args.end(), [&](NodeId a) { return node(a).kind == Kind::number; });
+  const Type from = node(args[0]).type;
+  if (all_numbers && (!kgen::is_floating(from) || type == Type::boolean)) {
+    std::vector<Value> values;
+    for (NodeId arg : args)
+      values.push_back(kgen::is_floating(from) ? number_value(node(arg).number) : integer_value(node(arg).integer));
+    const Value value = evaluate(op, type, kgen::is_floating(from) ? Type::f64 : from, values.data());
+    return kgen::is_floating(type) ? number(value.number) : integer(value.integer, type);
+  }
+  if (is_integer(type) && args.size() == 2) { // neutral elements
+    if ((op == Op::add || op == Op::sub) && is_number(args[1], 0))
+      return args[0];
+    if (op == Op::add && is_number(args[0], 0))
+      return args[1];
+    if (op == Op::mul && is_number(args[1], 1))
+      return args[0];
+    if (op == Op::mul && is_number(args[0], 1))
+      return args[1];
+    if (op == Op::div && is_number(args[1], 1))
+      return args[0];
+  }
+  if (op == Op::logical_not && node(args[0]).kind == Kind::op && node(args[0]).op == Op::logical_not)
+    return node(args[0]).args[0];
+  Node n;
+  n.kind = Kind::op;
+  n.op = op;
+  n.type = type;
+  n.args = std::move(args);
+  return intern(n);
+}
+
+Graph::Factors Graph::factors_of(NodeId id) const {
+  const Node &n = node(id);
+  Factors out;
+  if (n.kind == Kind::number)
+    out.number = kgen::is_floating(n.type) ? n.number : static_cast<double>(n.integer);
+  else if (n.kind == Kind::product) {
+    out.number = n.number;
+    for (size_t i = 0; i < n.args.size(); ++i)
+      out.powers[n.args[i]] = n.powers[i];
+  } else if (n.kind == Kind::op && n.op == Op::neg) {
+    out = factors_of(n.args[0]);
+    out.number = -out.number;
+  } else
+    out.powers[id] = 1;
+  return out;
+}
+
+void Graph::know_product(NodeId id) {
+  const Node &n = node(id);
+  if (n.kind != Kind::op || (n.op != Op::mul && n.op != Op::div) || !kgen::is_floating(n.type))
+    return;
+  Factors factors = factors_of(n.args[0]), more = factors_of(n.args[1]);
+  for (const auto &[factor, power] : more.powers)
+    factors.powers[factor] += n.op == Op::mul ? power : -power;
+  if (factors.number == 1 && more.number == 1 && factors.powers.size() == 2)
+    known_.emplace_back(factors, id);
+}
+
+// Rule "known quotient": e / s is y where the forward kernel has computed y = e / s.
+void Graph::use_known(Factors &factors) const {
+  for (const auto &[known, id] : known_)
+    if (std::all_of(known.powers.begin(), known.powers.end(), [&](const auto &factor) {
+          const auto found = factors.powers.find(factor.first);
+          return found != factors.powers.end() && found->second * factor.second >= factor.second * factor.second;
+        })) {
+      for (const auto &[factor, power] : known.powers)
+        if ((factors.powers[factor] -= power) == 0)
+          factors.powers.erase(factor);
+      ++factors.powers[id];
+    }
+}
+
+// Rule "mean": a sum over axes, divided by their sizes.
+void Graph::use_means(Factors &factors) {
+  for (const auto &[factor, power] : factors.powers) {
+    const Node n = node(factor);
+    if (n.kind != Kind::fold || n.monoid != Monoid::sum || n.args.size() != 1 || power != 1)
+      continue;
+    std::vector<NodeId> sizes;
+    bool divided = true;
+    for (AxisId axis : n.reduced.list()) {
+      sizes.push_back(real(size_of(axis)));
+      const auto found = factors.powers.find(sizes.back());
+      divided = divided && found != factors.powers.end() && found->second <= -1;
+    }
+    if (!divided)
+      continue;
+    const NodeId mean = fold(Monoid::mean, n.args[0], n.reduced, kNoNode, Type::f32);
+    factors.powers.erase(factor);
+    for (NodeId size : sizes)
+      if (++factors.powers[size] == 0)
+        factors.powers.erase(size);
+    ++factors.powers[mean];
+    return;
+  }
+}
+
+NodeId Graph::product(Factors factors) {
+  std::erase_if(factors.powers, [](const auto &factor) { return factor.second == 0; });
+  use_known(factors);
+  use_means(factors);
+  if (factors.powers.empty() || factors.number == 0)
+    return number(factors.number);
+  if (factors.number == 1 && factors.powers.size() == 1 && factors.powers.begin()->second == 1)
+    return factors.powers.begin()->first;
+  Node n;
+  n.kind = Kind::product;
+  n.number = factors.number;
+  for (const auto &[factor, power] : factors.powers) {
+    n.args.push_back(factor);
+    n.powers.push_back(power);
+  }
+  return intern(n);
+}
+
+NodeId Graph::mul(NodeId a, NodeId b) {
+  a = real(a), b = real(b);
+  for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)}) {
+    const Node n = node(one);
+    // Rule "times a choice of numbers": d * (c ? 1 : 0) is c ? d : 0.
+    if (n.kind == Kind::choose && node(n.args[1]).kind == Kind::number && node(other).kind != Kind::number &&
+        (node(n.args[2]).kind == Kind::number || node(n.args[2]).kind == Kind::choose)) {
+      const NodeId then = mul(n.args[1], other), otherwise = mul(n.args[2], other);
+      return choose(n.args[0], then, otherwise);
+    }
+  }
+  Factors factors = factors_of(a);
+  const Factors more = factors_of(b);
+  factors.number *= more.number;
+  for (const auto &[factor, power] : more.powers)
+    factors.powers[factor] += power;
+  return product(std::move(factors));
+}
+
+NodeId Graph::div(NodeId a, NodeId b) {
+  Factors factors = factors_of(real(a));
+  const Factors more = factors_of(real(b));
+  factors.number /= more.number;
+  for (const auto &[factor, power] : more.powers)
+    factors.powers[factor] -= power;
+  return product(std::move(factors));
+}
+
+void Graph::terms_of(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out) {
+  const Node n = node(id);
+  if (n.kind == Kind::sum) {
+    for (NodeId arg : n.args)
+      terms_of(arg, times, out);
+    return;
+  }
+  Factors factors = factors_of(id);
+  const double number = factors.number * times;
+  factors.number = 1;
+  if (number == 0)
+    return;
+  const NodeId plain = n.kind == Kind::number ? this->number(1) : product(std::move(factors));
+  for (auto &[term, count] : out)
+    if (term == plain) {
+      count += number;
+      return;
+    }
+  out.emplace_back(plain, number);
+}
+
+// Rule "common factors": a / s - b / s is (a - b) / s.
+NodeId Graph::add(NodeId a, NodeId b) {
+  std::vector<std::pair<NodeId, double>> terms;
+  terms_of(real(a), 1, terms);
+  terms_of(real(b), 1, terms);
+  std::erase_if(terms, [](const auto &term) { return term.second == 0; });
+  if (terms.empty())
+    return number(0);
+  if (terms.size() == 1)
+    return mul(number(terms[0].second), terms[0].first);
+  // Rule "equal conditions": (c ? a : 0) + (c ? 0 : b) is c ? a : b.
+  for (size_t i = 0; i < terms.size(); ++i)
+    for (size_t k = i + 1; k < terms.size(); ++k) {
+      const Node first = node(terms[i].first), second = node(terms[k].first);
+      if (first.kind != Kind::choose || second.kind != Kind::choose || first.args[0] != second.args[0])
+        continue;
+      NodeId arms[2], rest = number(0);
+      for (const size_t arm : {0, 1})
+        arms[arm] =
+            add(mul(number(terms[i].second), first.args[arm + 1]), mul(number(terms[k].second), second.args[arm + 1]));
+      for (size_t other = 0; other < terms.size(); ++other)
+        if (other != i && other != k)
+          rest = add(rest, mul(number(terms[other].second), terms[other].first));
+      const NodeId one = choose(first.args[0], arms[0], arms[1]);
+      return is_zero(rest) ? one : add(rest, one);
+    }
+  Factors common = factors_of(terms[0].first);
+  for (const auto &[term, count] : terms) {
+    const Factors own = factors_of(term);
+    std::erase_if(common.powers, [&](const auto &factor) {
+      const auto found = own.powers.find(factor.first);
+      return found == own.powers.end() || found->second * factor.second < 0;
+    });
+    for (auto &[factor, power] : common.powers) {
+      const int other = own.powers.at(factor);
+      power = power > 0 ? std::min(power, other) : std::max(power, other);
+    }
+  }
+  common.number = 1;
+  const double scale = std::fabs(terms[0].second);
+  const bool same_scale = scale != 1 && std::all_of(terms.begin(), terms.end(),
+                                                    [&](const auto &term) { return std::fabs(term.second) == scale; });
+  const bool shared = !common.powers.empty();
+  if (shared || same_scale) {
+    NodeId inner = number(0);
+    for (const auto &[term, count] : terms) {
+      Factors own = factors_of(term);
+      for (const auto &[factor, power] : common.powers)
+        own.powers[factor] -= power;
+      own.number *= same_scale ? count / scale : count;
+      std::erase_if(own.powers, [](const auto &factor) { return factor.second == 0; });
+      inner = add(inner, product(std::move(own)));
+    }
+    common.number = same_scale ? scale : 1;
+    return mul(product(std::move(common)), inner);
+  }
+  std::stable_sort(terms.begin(), terms.end(), [](const auto &x, const auto &y) {
+    return (x.second > 0) > (y.second > 0); // a - b rather than -b + a
+  });
+  Node n;
+  n.kind = Kind::sum;
+  for (const auto &[term, count] : terms)
+    n.args.push_back(mul(number(count), term));
+  return intern(n);
+}
+
+NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
+  if (condition == kNoNode || then == otherwise)
+    return then;
+  const Node c = node(condition);
+  if (c.kind == Kind::number)
+    return c.integer != 0 ? then : otherwise;
+  if (c.kind == Kind::op && c.op == Op::logical_not)
+    return choose(c.args[0], otherwise, then);
+  Node n;
+  n.kind = Kind::choose;
+  n.type = node(then).type;
+  n.args = {condition, then, otherwise};
+  return intern(n);
+}
+
+NodeId Graph::both(NodeId a, NodeId b) {
+  if (a == kNoNode || b == kNoNode || a == b)
+    return a == kNoNode ? b : a;
+  if (node(a).kind == Kind::number)
+    return node(a).integer != 0 ? b : a;
+  if (node(b).kind == Kind::number)
+    return node(b).integer != 0 ? a : b;
+  if (node(a).kind == Kind::both && std::find(node(a).args.begin(), node(a).args.end(), b) != node(a).args.end())
+    return a;
+  Node n;
+  n.kind = Kind::both;
+  n.type = Type::boolean;
+  n.args = {a, b};
+  return intern(n);
+}
+
+NodeId Graph::either(NodeId a, NodeId b) {
+  if (a == kNoNode || b == kNoNode)
+    return kNoNode;
+  if (a == b)
+    return a;
+  if (no(a) == b)
+    return kNoNode;
+  Node n;
+  n.kind = Kind::either;
+  n.type = Type::boolean;
+  n.args = {a, b};
+  return intern(n);
+}
+
+NodeId Graph::no(NodeId condition) { return op(Op::logical_not, {condition}, Type::boolean); }
+
+AxisSet Graph::own_axes(NodeId value, NodeId where) const { return axes(value) | axes(where); }
+
+// Rule "centred values": x - mean(x, N) sums to nothing along N.
+bool Graph::vanishes(NodeId term, AxisSet over) const {
+  const Factors factors = factors_of(term);
+  NodeId varying = kNoNode;
+  for (const auto &[factor, power] : factors.powers)
+    if (!(axes(factor) & over).empty()) {
+      if (varying != kNoNode || power != 1)
+        return false;
+      varying = factor;
+    }
+  if (varying == kNoNode)
+    return false;
+  Node n = node(varying);
+  while (n.kind == Kind::op && (n.op == Op::mul || n.op == Op::div)) { // by what does not vary
+    const bool first = (axes(n.args[1]) & over).empty();
+    if (!first && (n.op == Op::div || !(axes(n.args[0]) & over).empty()))
+      return false;
+    n = node(n.args[first ? 0 : 1]);
+  }
+  if (n.kind != Kind::op || n.op != Op::sub)
+    return false;
+  const Node mean = node(n.args[1]);
+  return mean.kind == Kind::fold && mean.monoid == Monoid::mean && mean.args.size() == 1 && mean.args[0] == n.args[0] &&
+         mean.reduced == over;
+}
+
+NodeId Graph::sum(NodeId value, AxisSet over, NodeId where) {
+  value = real(value);
+  if (over.empty())
+    return choose(where, value, number(0));
+  if (is_zero(value))
+    return value;
+  // Rule "lanes alike": along an axis that nothing differs along, a multiple.
+  for (AxisId axis : over.list())
+    if (this->axis(axis).ragged != kNone && !own_axes(value, where).contains(axis))
+      return sum(mul(value, real(size_of(axis))), over - AxisSet::of(axis), where);
+  const AxisSet alike = over - own_axes(value, where);
+  for (AxisId axis : alike.list())
+    value = mul(value, real(size_of(axis)));
+  over -= alike;
+  if (over.empty())
+    return value;
+  if (where == kNoNode) {
+    if (vanishes(value, over))
+      return number(0);
+    // The terms of a sum, also of one that a common factor was taken out of.
+    std::vector<std::pair<NodeId, double>> terms;
+    const Factors outer = factors_of(value);
+    for (const auto &[factor, power] : outer.powers)
+      if (node(factor).kind == Kind::sum && power == 1) {
+        Factors rest = outer;
+        rest.powers.erase(factor);
+        std::vector<std::pair<NodeId, double>> inner;
+        terms_of(factor, 1, inner);
+        for (const auto &[term, count] : inner)
+          terms.emplace_back(mul(product(rest), term), count);
+        break;
+      }
+    if (std::any_of(terms.begin(), terms.end(), [&](const auto &term) { return vanishes(term.first, over); })) {
+      NodeId out = number(0);
+      for (const auto &[term, count] : terms)
+        if (!vanishes(term, over))
+          out = add(out, sum(mul(number(count), term), over));
+      return out;
+    }
+  }
+  // Rule "invariant factors": what does not differ along the axes leaves the sum.
+  Factors inside = factors_of(value), outside;
+  outside.number = std::exchange(inside.number, 1);
+  for (const auto &[factor, power] : inside.powers)
+    if ((axes(factor) & over).empty())
+      outside.powers[factor] = power;
+  for (const auto &[factor, power] : outside.powers)
+    inside.powers.erase(factor);
+  NodeId varying = inside.powers.empty() ? number(1) : product(std::move(inside));
+  NodeId folded;
+  if (where != kNoNode && is_number(varying, 1))
+    folded = real(fold(Monoid::sum, where, over, kNoNode, Type::i64));
+  else if ((axes(varying) & over) == over && node(varying).kind == Kind::fold && where == kNoNode &&
+           node(varying).monoid == Monoid::sum && node(varying).args.size() == 1)
+    folded = fold(Monoid::sum, node(varying).args[0], over | node(varying).reduced, kNoNode, Type::f32);
+  else
+    folded = fold(Monoid::sum, varying, over, where, Type::f32);
+  return mul(product(std::move(outside)), folded);
+}
+
+NodeId Graph::fold(Monoid monoid, NodeId element, AxisSet over, NodeId where, Type type) {
+  Node n;
+  n.kind = Kind::fold;
+  n.monoid = monoid;
+  n.reduced = over;
+  n.type = type;
+  n.args = {element};
+  if (where != kNoNode)
+    n.args.push_back(where);
+  return intern(n);
+}
+
+NodeId Graph::scan(ScanKind kind, std::vector<NodeId> args, AxisId axis, bool reverse, bool exclusive) {
+  Node n;
+  n.kind = Kind::scan;
+  n.scan = kind;
+  n.args = std::move(args);
+  n.type = node(n.args[0]).type;
+  n.axis = axis;
+  n.reverse = reverse;
+  n.exclusive = exclusive;
+  return intern(n);
+}
+
+// Other places of other places are one access.
+NodeId Graph::at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places) {
+  Node n;
+  n.kind = Kind::at;
+  n.type = node(base).type;
+  n.args = {base};
+  for (const auto &[axis, value] : places) {
+    if ((node(value).kind == Kind::index && node(value).axis == axis) || !axes(base).contains(axis))
+      continue; // where it stands anyway, or all are alike
+    n.places.push_back(axis);
+    n.args.push_back(value);
+  }
+  return n.places.empty() ? base : intern(n);
+}
+
+} // namespace kgen::grad

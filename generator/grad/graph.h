@@ -1,0 +1,131 @@
+// The maths of a kernel without its statements: every value once, as a node that hangs on others. Equal values are the
+// same node, so that what the gradient needs of the forward kernel is found by asking for it. All floating types are
+// one here (`real`): text that is made of a graph is the same for all choices of types.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/kernel.h"
+
+namespace kgen::grad {
+
+using NodeId = int;
+
+struct Node {
+  enum class Kind {
+    number,     // `number` where floating, else `integer`
+    undefined,  // what a variable holds before it is assigned
+    operand,    // name: an array at the current point
+    scalar,     // name: of a scalar or a parameter
+    table,      // name; args: indices
+    index,      // axis
+    size,       // axis
+    present,    // name
+    inside,     // name; args: a value for each of `places`
+    at,         // args[0] at other places: then a value for each of `places`
+    op,         // op, args
+    choose,     // args: condition, then, else
+    both,       // args
+    either,     // args
+    cast,       // args[0] to type
+    bitcast,    // the same bits as another type
+    fold,       // monoid over `reduced`; args: element, perhaps a condition
+    scan,       // scan along axis; args
+    call,       // name: a function that is kept; args
+    derivative, // of that function by argument `which`
+    product,    // number * args[i] to the power of powers[i] ...
+    sum,        // of args
+  };
+  Kind kind = Kind::number;
+  Op op = Op::constant;
+  Type type = Type::f32; // f32 stands for every floating type
+  std::string name;
+  std::vector<NodeId> args;
+  std::vector<AxisId> places;
+  std::vector<int> powers;
+  AxisId axis = kNone;
+  AxisSet reduced;
+  Monoid monoid = Monoid::sum;
+  ScanKind scan = ScanKind::sum;
+  bool reverse = false, exclusive = false;
+  double number = 0;
+  int64_t integer = 0;
+  int which = 0;
+  AxisSet axes; // along which the value differs; found by the graph, but for operands
+};
+
+constexpr NodeId kNoNode = -1;
+
+class Graph {
+public:
+  explicit Graph(std::vector<Axis> axes) : axes_(std::move(axes)) {}
+
+  const Node &node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
+  AxisSet axes(NodeId id) const { return id == kNoNode ? AxisSet() : node(id).axes; }
+  size_t size() const { return nodes_.size(); }
+  const Axis &axis(AxisId id) const { return axes_[static_cast<size_t>(id)]; }
+  bool is_ragged(AxisId axis) const; // or has rows that are
+  // Another axis of the same size, for sums over lanes whose own axis is the one that is asked for.
+  AxisId twin(AxisId axis);
+  const std::map<AxisId, AxisId> &twins() const { return twins_; } // of each twin, the axis that it is like
+  int axis_count() const { return static_cast<int>(axes_.size()); }
+
+  // The node as it is.
+  NodeId intern(Node node);
+
+  // With the rules of docs/gradients.md. Conditions may be kNoNode, which holds always.
+  NodeId number(double value);
+  NodeId integer(int64_t value, Type type = Type::i64);
+  NodeId truth(bool value) { return integer(value ? 1 : 0, Type::boolean); }
+  NodeId index(AxisId axis);
+  NodeId size_of(AxisId axis);
+  NodeId op(Op op, std::vector<NodeId> args, Type type);
+  NodeId compare(Op op, NodeId a, NodeId b) { return this->op(op, {a, b}, Type::boolean); }
+  NodeId real(NodeId id); // as a floating number
+  NodeId mul(NodeId a, NodeId b);
+  NodeId div(NodeId a, NodeId b);
+  NodeId neg(NodeId a) { return mul(number(-1), a); }
+  NodeId add(NodeId a, NodeId b);
+  NodeId choose(NodeId condition, NodeId then, NodeId otherwise);
+  NodeId either_value(NodeId condition, NodeId value) { return choose(condition, value, number(0)); }
+  NodeId both(NodeId a, NodeId b);
+  NodeId either(NodeId a, NodeId b);
+  NodeId no(NodeId condition);
+  // The sum over axes, of the lanes where the condition holds. Along an axis that neither has it is a multiple.
+  NodeId sum(NodeId value, AxisSet over, NodeId where = kNoNode);
+  NodeId fold(Monoid monoid, NodeId element, AxisSet over, NodeId where, Type type);
+  NodeId scan(ScanKind kind, std::vector<NodeId> args, AxisId axis, bool reverse, bool exclusive);
+  NodeId at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places);
+
+  bool is_number(NodeId id, double value) const;
+  bool is_zero(NodeId id) const { return is_number(id, 0); }
+  bool is_floating(NodeId id) const { return kgen::is_floating(node(id).type); }
+
+  // A product or quotient that the forward kernel computes: later products take it up.
+  void know_product(NodeId id);
+
+private:
+  struct Factors {
+    double number = 1;
+    std::map<NodeId, int> powers;
+  };
+  Factors factors_of(NodeId id) const;
+  NodeId product(Factors factors);
+  void use_known(Factors &factors) const;
+  void use_means(Factors &factors);
+  void terms_of(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
+  bool vanishes(NodeId term, AxisSet over) const;
+  AxisSet closed(AxisSet axes) const;
+  AxisSet axes_of(const Node &node) const;
+  AxisSet own_axes(NodeId value, NodeId where) const;
+
+  std::vector<Axis> axes_;
+  std::map<AxisId, AxisId> twins_;
+  std::vector<Node> nodes_;
+  std::map<std::string, NodeId> ids_;
+  std::vector<std::pair<Factors, NodeId>> known_;
+};
+
+} // namespace kgen::grad

@@ -1,0 +1,400 @@
+#include "grad/reverse.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "grad/rules.h"
+#include "grad/shift.h"
+#include "grad/transpose.h"
+#include "support/check.h"
+
+namespace kgen::grad {
+namespace {
+
+using Kind = Node::Kind;
+
+class Reverse {
+public:
+  Reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const ReverseOptions &options, Trouble &trouble)
+      : kernel_(kernel), graph_(graph), trace_(trace), options_(options), trouble_(trouble) {}
+
+  Gradients run(const std::vector<Seed> &seeds) {
+    forward_ = static_cast<NodeId>(graph_.size());
+    find_active();
+    parts_.resize(static_cast<size_t>(forward_));
+    std::vector<NodeId> roots;
+    for (const Seed &seed : seeds)
+      if (const auto held = trace_.outputs.find(seed.output); held != trace_.outputs.end())
+        roots.push_back(held->second);
+    for (const Store &store : trace_.stores)
+      roots.push_back(store.value);
+    still_ = steady_extremes(graph_, roots, forward_);
+    for (const Seed &seed : seeds)
+      begin(seed);
+    for (NodeId id = forward_ - 1; id >= 0 && !trouble_; --id)
+      if (!parts_[static_cast<size_t>(id)].empty())
+        visit(id);
+    return std::move(out_);
+  }
+
+private:
+  bool active(NodeId id) const { return id < forward_ && active_[static_cast<size_t>(id)]; }
+
+  // Nodes that hang on what is differentiated, continuously.
+  void find_active() {
+    active_.assign(static_cast<size_t>(forward_), false);
+    for (NodeId id = 0; id < forward_; ++id) {
+      const Node &n = graph_.node(id);
+      bool is = false;
+      if (kgen::is_floating(n.type))
+        for (size_t i = 0; i < n.args.size(); ++i) {
+          const bool condition = n.kind == Kind::choose && i == 0;
+          const bool place = n.kind == Kind::at && i > 0;
+          is = is || (!condition && !place && active_[static_cast<size_t>(n.args[i])]);
+        }
+      if ((n.kind == Kind::operand || n.kind == Kind::scalar) && kgen::is_floating(n.type))
+        is = options_.wanted.count(n.name) != 0;
+      active_[static_cast<size_t>(id)] = is;
+    }
+  }
+
+  void begin(const Seed &seed) {
+    for (const Store &store : trace_.stores)
+      if (store.output == seed.output)
+        begin_store(seed, store);
+    const auto held = trace_.outputs.find(seed.output);
+    if (held == trace_.outputs.end())
+      return;
+    Part part = seed.gradient;
+    give(held->second, part, kernel_.vars[seed.output].axes);
+  }
+
+  // What was stored elsewhere gets the gradient of that place.
+  void begin_store(const Seed &seed, const Store &store) {
+    Part part = seed.gradient;
+    part.value = graph_.at(part.value, store.places);
+    part.condition = graph_.both(part.condition, store.condition);
+    place_ = store.place;
+    AxisSet lanes = graph_.axes(store.value) | graph_.axes(store.condition) | graph_.axes(part.value);
+    give(store.value, part, lanes);
+  }
+
+  // `part` is the gradient by `to`, of each of the lanes.
+  void give(NodeId to, Part part, AxisSet lanes) {
+    if (!active(to) || graph_.is_zero(part.value))
+      return;
+    lanes |= graph_.axes(part.value) | graph_.axes(part.condition);
+    const AxisSet over = lanes - graph_.axes(to);
+    if (!over.empty()) {
+      const bool differs = !(graph_.axes(part.condition) & over).empty();
+      part.value = graph_.sum(part.value, over, differs ? part.condition : kNoNode);
+      if (differs)
+        part.condition = kNoNode;
+    }
+    parts_[static_cast<size_t>(to)].push_back(part);
+  }
+
+  AxisSet lanes_of(const Node &n) const {
+    AxisSet out = n.axes;
+    if (n.kind == Kind::at) // its array is asked for at one place a lane
+      return out;
+    for (NodeId arg : n.args)
+      out |= graph_.axes(arg);
+    return out;
+  }
+
+  void visit(NodeId id) {
+    const Node n = graph_.node(id);
+    const size_t before = graph_.size();
+    if (const auto found = trace_.places.find(id); found != trace_.places.end())
+      place_ = found->second;
+    const Part part = joined(graph_, parts_[static_cast<size_t>(id)]);
+    if (const auto name = trace_.names.find(id); name != trace_.names.end())
+      out_.names.emplace(part.value, id);
+    if (still_.count(id) == 0)
+      propagate(id, n, part);
+    for (size_t made = before; made < graph_.size(); ++made)
+      out_.places.emplace(static_cast<NodeId>(made), place_);
+  }
+
+  void propagate(NodeId id, const Node &n, const Part &part) {
+    const AxisSet lanes = lanes_of(n);
+    switch (n.kind) {
+    case Kind::operand:
+    case Kind::scalar:
+      out_.of[n.name].whole.push_back(part);
+      return;
+    case Kind::op:
+      return operation(id, n, part, lanes);
+    case Kind::choose:
+      give(n.args[1], {graph_.both(part.condition, n.args[0]), part.value}, lanes);
+      give(n.args[2], {graph_.both(part.condition, graph_.no(n.args[0])), part.value}, lanes);
+      return;
+    case Kind::call:
+      return call(id, n, part, lanes);
+    case Kind::fold:
+      return fold(id, n, part);
+    case Kind::scan:
+      return scan(id, n, part);
+    case Kind::at:
+      return read(id, n, part, lanes);
+    case Kind::bitcast:
+      return trouble_.refuse("`bitcast`", place_, "compute with the value itself");
+    default:
+      return trouble_.refuse("this value", place_, "write it with the operations of the list in docs/gradients.md");
+    }
+  }
+
+  void operation(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
+    // Rule "length": a root of a sum of squares has the gradient 0 at 0.
+    if (n.op == Op::sqrt) {
+      const Node sum = graph_.node(n.args[0]);
+      if (sum.kind == Kind::fold && sum.monoid == Monoid::sum) {
+        const Node square = graph_.node(sum.args[0]);
+        if (square.kind == Kind::op && square.op == Op::mul && square.args[0] == square.args[1]) {
+          const NodeId condition = sum.args.size() > 1 ? graph_.both(part.condition, sum.args[1]) : part.condition;
+          const NodeId away = graph_.compare(Op::ne, id, graph_.number(0));
+          const NodeId value = graph_.mul(square.args[0], graph_.div(part.value, id));
+          return give(square.args[0], {graph_.both(condition, away), value}, lanes_of(sum));
+        }
+      }
+    }
+    for (size_t i = 0; i < n.args.size(); ++i) {
+      if (!active(n.args[i]))
+        continue;
+      const NodeId by = derivative_of(graph_, n.op, n.args, id, i);
+      if (by != kNoNode)
+        give(n.args[i], {part.condition, graph_.mul(part.value, by)}, lanes);
+    }
+  }
+
+  void call(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
+    for (size_t i = 0; i < n.args.size(); ++i) {
+      if (!active(n.args[i]))
+        continue;
+      NodeId by = kNoNode;
+      if (options_.kept_functions.count(n.name) == 0) {
+        by = library_derivative(graph_, n.name, n.args[0], id);
+      } else {
+        Node d = n;
+        d.kind = Kind::derivative;
+        d.which = static_cast<int>(i);
+        by = graph_.intern(d);
+      }
+      KGEN_CHECK(by != kNoNode);
+      give(n.args[i], {part.condition, graph_.mul(part.value, by)}, lanes);
+    }
+  }
+
+  NodeId times_size(AxisSet axes) {
+    NodeId out = graph_.number(1);
+    for (AxisId axis : axes.list())
+      out = graph_.mul(out, graph_.real(graph_.size_of(axis)));
+    return out;
+  }
+
+  void fold(NodeId id, const Node &n, const Part &part) {
+    const NodeId element = n.args[0], where = n.args.size() > 1 ? n.args[1] : kNoNode;
+    const AxisSet lanes = lanes_of(n);
+    Part own{graph_.both(part.condition, where), part.value};
+    switch (n.monoid) {
+    case Monoid::sum:
+      return give(element, own, lanes);
+    case Monoid::mean: {
+      bool ragged = false;
+      for (AxisId axis : n.reduced.list())
+        ragged = ragged || (graph_.axis(axis).over != kNone && n.reduced.contains(graph_.axis(axis).over));
+      const NodeId count = where == kNoNode && !ragged ? times_size(n.reduced)
+                           : where != kNoNode          ? graph_.sum(graph_.number(1), n.reduced, where)
+                                                       : graph_.sum(graph_.number(1), n.reduced);
+      own.value = graph_.div(own.value, count);
+      return give(element, own, lanes);
+    }
+    case Monoid::max:
+    case Monoid::min: {
+      // Those that are equal share it.
+      const NodeId equal = graph_.compare(Op::eq, element, id);
+      const NodeId count = graph_.real(graph_.fold(Monoid::sum, equal, n.reduced, where, Type::i64));
+      own.value = graph_.div(own.value, count);
+      own.condition = graph_.both(own.condition, equal);
+      return give(element, own, lanes);
+    }
+    case Monoid::product:
+      return product(n, own, lanes);
+    default:
+      return;
+    }
+  }
+
+  // What stands before and after it, times each other: right with zeros as well.
+  void product(const Node &n, Part own, AxisSet lanes) {
+    NodeId inner = n.args[0];
+    if (n.args.size() > 1)
+      inner = graph_.choose(n.args[1], inner, graph_.number(1));
+    for (AxisId axis : n.reduced.list()) {
+      if (!graph_.axes(inner).contains(axis))
+        return trouble_.refuse("a product along an axis that its argument lacks", place_, "write `pow`");
+      const NodeId before = graph_.scan(ScanKind::product, {inner}, axis, false, true);
+      const NodeId after = graph_.scan(ScanKind::product, {inner}, axis, true, true);
+      own.value = graph_.mul(own.value, graph_.mul(before, after));
+      inner = graph_.fold(Monoid::product, inner, AxisSet::of(axis), kNoNode, Type::f32);
+    }
+    give(n.args[0], own, lanes);
+  }
+
+  // `value` one place further on, or back, along the axis.
+  NodeId neighbour(NodeId value, AxisId axis, int by) {
+    const NodeId index = graph_.index(axis), one = graph_.integer(1);
+    return graph_.at(value, {{axis, graph_.op(by > 0 ? Op::add : Op::sub, {index, one}, Type::i64)}});
+  }
+  // 0 where there is no such place.
+  NodeId neighbour_or_zero(NodeId value, AxisId axis, int by) {
+    const NodeId index = graph_.index(axis);
+    const NodeId there =
+        by > 0 ? graph_.compare(Op::lt, index, graph_.op(Op::sub, {graph_.size_of(axis), graph_.integer(1)}, Type::i64))
+               : graph_.compare(Op::gt, index, graph_.integer(0));
+    return graph_.choose(there, neighbour(value, axis, by), graph_.number(0));
+  }
+
+  void scan(NodeId id, const Node &n, const Part &part) {
+    const NodeId given = graph_.choose(part.condition, part.value, graph_.number(0));
+    const AxisSet lanes = lanes_of(n);
+    const NodeId element = n.args[0];
+    const int onwards = n.reverse ? -1 : 1;
+    const NodeId spread = spread_along(given, n.axis);
+    auto back = [&](NodeId factor, NodeId summand) {
+      return graph_.scan(ScanKind::linear, {factor, summand}, n.axis, !n.reverse, false);
+    };
+    switch (n.scan) {
+    case ScanKind::sum:
+      return give(element, {kNoNode, graph_.scan(ScanKind::sum, {spread}, n.axis, !n.reverse, n.exclusive)}, lanes);
+    case ScanKind::linear: {
+      const NodeId total = back(neighbour_or_zero(element, n.axis, onwards), spread);
+      give(n.args[1], {kNoNode, total}, lanes);
+      if (active(element))
+        give(element, {kNoNode, graph_.mul(total, neighbour_or_zero(id, n.axis, -onwards))}, lanes);
+      return;
+    }
+    case ScanKind::product: {
+      const NodeId before = graph_.scan(ScanKind::product, {element}, n.axis, n.reverse, true);
+      NodeId total;
+      if (n.exclusive)
+        total = neighbour_or_zero(back(element, spread), n.axis, onwards);
+      else
+        total = back(neighbour_or_zero(element, n.axis, onwards), spread);
+      return give(element, {kNoNode, graph_.mul(before, total)}, lanes);
+    }
+    case ScanKind::max: {
+      // An element that is the greatest so far gets all up to the next such one.
+      const NodeId most = graph_.scan(ScanKind::max, {element}, n.axis, n.reverse, false);
+      const NodeId leads = graph_.compare(Op::eq, element, most);
+      const NodeId reached = n.exclusive ? neighbour_or_zero(spread, n.axis, onwards) : spread;
+      const NodeId next = neighbour_or_zero(graph_.choose(leads, graph_.number(0), graph_.number(1)), n.axis, onwards);
+      return give(element, {leads, back(next, reached)}, lanes);
+    }
+    }
+  }
+
+  // Scans run along an axis that their argument has.
+  NodeId spread_along(NodeId value, AxisId axis) {
+    if (graph_.axes(value).contains(axis))
+      return value;
+    const NodeId always = graph_.compare(Op::ge, graph_.index(axis), graph_.integer(0));
+    return graph_.choose(always, value, graph_.number(0));
+  }
+
+  void read(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
+    const NodeId base = n.args[0];
+    if (!active(base))
+      return;
+    const Node array = graph_.node(base);
+    lanes |= graph_.axes(part.value) | graph_.axes(part.condition);
+    if (array.kind == Kind::operand && options_.additions && is_gather(graph_, id)) {
+      InputGradient::Addition addition{{}, part, place_};
+      AxisSet own = array.axes;
+      for (size_t i = 0; i < n.places.size(); ++i) {
+        addition.places.emplace_back(n.places[i], n.args[i + 1]);
+        own |= graph_.axes(n.args[i + 1]);
+      }
+      for (AxisId place : n.places)
+        if (!graph_.axes(id).contains(place))
+          own -= AxisSet::of(place);
+      const AxisSet over = lanes - own;
+      if (!over.empty()) {
+        const bool differs = !(graph_.axes(part.condition) & over).empty();
+        addition.part = {differs ? kNoNode : part.condition,
+                         graph_.sum(part.value, over, differs ? part.condition : kNoNode)};
+      }
+      out_.of[array.name].additions.push_back(std::move(addition));
+      return;
+    }
+    const std::optional<Transposed> back = transpose(graph_, id, part, lanes);
+    if (!back || graph_.axes(back->part->value).count() > 60)
+      return trouble_.refuse("a read at these places", place_,
+                             "read the array at an index plus a number, or by a table");
+    if (!back->slice)
+      return give(base, *back->part, graph_.axes(base));
+    if (array.kind == Kind::operand) {
+      out_.of[array.name].slices[back->slice->first][back->slice->second].push_back(*back->part);
+      return;
+    }
+    const NodeId here = graph_.compare(Op::eq, graph_.index(back->slice->first), graph_.integer(back->slice->second));
+    give(base, {graph_.both(back->part->condition, here), back->part->value}, graph_.axes(base));
+  }
+
+  const Kernel &kernel_;
+  Graph &graph_;
+  const Trace &trace_;
+  const ReverseOptions &options_;
+  Trouble &trouble_;
+  Gradients out_;
+  NodeId forward_ = 0;
+  std::vector<bool> active_;
+  std::vector<std::vector<Part>> parts_;
+  std::set<NodeId> still_;
+  Place place_;
+};
+
+} // namespace
+
+Part joined(Graph &graph, const std::vector<Part> &parts) {
+  std::vector<Part> groups;
+  for (const Part &part : parts) {
+    const auto group = std::find_if(groups.begin(), groups.end(),
+                                    [&](const Part &other) { return other.condition == part.condition; });
+    if (group == groups.end())
+      groups.push_back(part);
+    else
+      group->value = graph.add(group->value, part.value);
+  }
+  if (groups.size() == 2 && groups[0].condition != kNoNode && groups[1].condition != kNoNode &&
+      graph.no(groups[0].condition) == groups[1].condition) // one of them holds
+    return {kNoNode, graph.choose(groups[0].condition, groups[0].value, groups[1].value)};
+  if (groups.size() == 1)
+    return groups[0];
+  Part out{groups[0].condition, graph.number(0)};
+  for (const Part &group : groups) {
+    out.value = graph.add(out.value, graph.choose(group.condition, group.value, graph.number(0)));
+    if (&group != &groups[0])
+      out.condition = graph.either(out.condition, group.condition);
+  }
+  return out;
+}
+
+NodeId value_of(Graph &graph, const std::vector<Part> &parts) {
+  if (parts.empty())
+    return graph.number(0);
+  const bool alike =
+      std::all_of(parts.begin(), parts.end(), [&](const Part &part) { return part.condition == parts[0].condition; });
+  const Part part = joined(graph, parts);
+  return alike ? graph.choose(part.condition, part.value, graph.number(0)) : part.value;
+}
+
+Gradients reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const std::vector<Seed> &seeds,
+                  const ReverseOptions &options, Trouble &trouble) {
+  return Reverse(kernel, graph, trace, options, trouble).run(seeds);
+}
+
+} // namespace kgen::grad

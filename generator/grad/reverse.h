@@ -1,0 +1,56 @@
+// Reverse mode: from the gradients of the outputs back to those of the inputs, each node of the forward graph once,
+// last ones first. The transpose of a broadcast is a sum over the axes that the argument lacks.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "grad/trace.h"
+
+namespace kgen::grad {
+
+// A gradient of something, where a condition holds; elsewhere it is exactly 0, whatever the value would be.
+struct Part {
+  NodeId condition = kNoNode; // always
+  NodeId value = kNoNode;
+};
+
+// What an input gets: at its own places, in slices at constant places, and added at places that are computed.
+struct InputGradient {
+  std::vector<Part> whole;
+  std::map<AxisId, std::map<int64_t, std::vector<Part>>> slices;
+  struct Addition {
+    std::vector<std::pair<AxisId, NodeId>> places;
+    Part part;
+    Place place;
+  };
+  std::vector<Addition> additions;
+};
+
+struct Seed {
+  VarId output;
+  Part gradient; // `d_z`, perhaps where it is present; or a number
+};
+
+struct Gradients {
+  std::map<std::string, InputGradient> of; // by input or scalar
+  std::map<NodeId, NodeId> names;          // gradients of forward nodes that have a name: this node is d_ of that
+  std::map<NodeId, Place> places;          // the forward statement that a node of the gradient belongs to
+};
+
+struct ReverseOptions {
+  bool additions = true; // gathers give additions at computed places; else sums over all lanes
+  std::set<std::string> wanted;
+  std::set<std::string> kept_functions; // which parameters choose
+};
+
+Gradients reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const std::vector<Seed> &seeds,
+                  const ReverseOptions &options, Trouble &trouble);
+
+// One value of all parts.
+NodeId value_of(Graph &graph, const std::vector<Part> &parts);
+// The same with its condition apart.
+Part joined(Graph &graph, const std::vector<Part> &parts);
+
+} // namespace kgen::grad

@@ -1,0 +1,189 @@
+#include "grad/rules.h"
+
+#include <cctype>
+#include <cstdlib>
+#include <map>
+
+#include "support/check.h"
+#include "support/text.h"
+
+namespace kgen::grad {
+namespace {
+
+struct OpRow {
+  Op op;
+  std::string_view name, derivatives;
+  bool boolean;
+};
+enum class Rule { same, real, boolean, integer };
+constexpr OpRow kOps[] = {
+#define KGEN_OP(id, arity, result, a, b, c, d, derivatives) {Op::id, #id, derivatives, Rule::result == Rule::boolean},
+#include "ir/ops.def"
+#undef KGEN_OP
+};
+
+constexpr DerivativeRow kLibrary[] = {
+#define KGEN_LIBRARY_DERIVATIVE(name, derivative) {#name, derivative},
+#include "grad/library.def"
+#undef KGEN_LIBRARY_DERIVATIVE
+};
+
+// An expression of a row. What stands in the tables is right: a mistake is a fault of kgen.
+class Reader {
+public:
+  Reader(Graph &graph, std::string_view text, std::map<std::string, NodeId> names)
+      : graph_(graph), text_(text), names_(std::move(names)) {}
+
+  NodeId run() {
+    const NodeId out = choice();
+    KGEN_CHECK(at_ == text_.size());
+    return out;
+  }
+
+private:
+  void blanks() {
+    while (at_ < text_.size() && text_[at_] == ' ')
+      ++at_;
+  }
+  bool take(std::string_view word) {
+    blanks();
+    if (text_.substr(at_, word.size()) != word)
+      return false;
+    at_ += word.size();
+    blanks();
+    return true;
+  }
+
+  NodeId choice() {
+    const NodeId condition = both();
+    if (!take("?"))
+      return condition;
+    const NodeId then = choice();
+    KGEN_CHECK(take(":"));
+    const NodeId otherwise = choice();
+    return graph_.choose(condition, graph_.real(then), graph_.real(otherwise));
+  }
+
+  NodeId both() {
+    NodeId out = comparison();
+    for (;;)
+      if (take("&&"))
+        out = graph_.both(out, comparison());
+      else if (take("||")) {
+        const NodeId other = comparison(), either = graph_.either(out, other);
+        out = either == kNoNode ? graph_.truth(true) : either;
+      } else
+        return out;
+  }
+
+  NodeId comparison() {
+    const NodeId left = sum();
+    constexpr std::pair<std::string_view, Op> kComparisons[] = {{"==", Op::eq}, {"!=", Op::ne}, {"<=", Op::le},
+                                                                {">=", Op::ge}, {"<", Op::lt},  {">", Op::gt}};
+    for (const auto &[sign, op] : kComparisons)
+      if (take(sign))
+        return graph_.compare(op, graph_.real(left), graph_.real(sum()));
+    return left;
+  }
+
+  NodeId sum() {
+    NodeId out = product();
+    for (;;)
+      if (take("+"))
+        out = graph_.add(out, product());
+      else if (take("-"))
+        out = graph_.add(out, graph_.neg(product()));
+      else
+        return out;
+  }
+
+  NodeId product() {
+    NodeId out = factor();
+    for (;;)
+      if (take("*"))
+        out = graph_.mul(out, factor());
+      else if (take("/"))
+        out = graph_.div(out, factor());
+      else
+        return out;
+  }
+
+  NodeId factor() {
+    if (take("-"))
+      return graph_.neg(factor());
+    if (take("(")) {
+      const NodeId out = choice();
+      KGEN_CHECK(take(")"));
+      return out;
+    }
+    blanks();
+    const size_t begin = at_;
+    const bool is_number = std::isdigit(static_cast<unsigned char>(text_[at_])) != 0;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '.'))
+      ++at_;
+    const std::string word(text_.substr(begin, at_ - begin));
+    if (is_number)
+      return graph_.number(std::strtod(word.c_str(), nullptr));
+    if (!take("("))
+      return names_.at(word);
+    std::vector<NodeId> args;
+    do
+      args.push_back(choice());
+    while (take(","));
+    KGEN_CHECK(take(")"));
+    for (const OpRow &row : kOps)
+      if (row.name == word)
+        return graph_.op(row.op, args, row.boolean ? Type::boolean : Type::f32);
+    KGEN_UNREACHABLE("a derivative calls what is no operation");
+  }
+
+  Graph &graph_;
+  std::string_view text_;
+  std::map<std::string, NodeId> names_;
+  size_t at_ = 0;
+};
+
+} // namespace
+
+std::vector<DerivativeRow> operation_derivatives() {
+  std::vector<DerivativeRow> out;
+  for (const OpRow &row : kOps)
+    if (!row.derivatives.empty())
+      out.push_back({row.name, row.derivatives});
+  return out;
+}
+
+std::vector<DerivativeRow> library_derivatives() { return {std::begin(kLibrary), std::end(kLibrary)}; }
+
+NodeId derivative_of(Graph &graph, Op op, const std::vector<NodeId> &args, NodeId result, size_t which) {
+  std::string_view text;
+  for (const OpRow &row : kOps)
+    if (row.op == op)
+      text = row.derivatives;
+  if (text.empty())
+    return kNoNode;
+  std::map<std::string, NodeId> names = {{"r", result}};
+  for (size_t i = 0; i < args.size(); ++i)
+    names[std::string(1, static_cast<char>('a' + i))] = args[i];
+  const auto parts = split(text, ';');
+  return Reader(graph, trim(parts.at(which)), names).run();
+}
+
+NodeId library_derivative(Graph &graph, std::string_view function, NodeId arg, NodeId result) {
+  for (const DerivativeRow &row : kLibrary)
+    if (row.name == function)
+      return Reader(graph, row.derivatives, {{"a", arg}, {"r", result}}).run();
+  return kNoNode;
+}
+
+const std::set<std::string> &library_rows() {
+  static const std::set<std::string> names = [] {
+    std::set<std::string> out;
+    for (const DerivativeRow &row : kLibrary)
+      out.emplace(row.name);
+    return out;
+  }();
+  return names;
+}
+
+} // namespace kgen::grad

@@ -1,0 +1,374 @@
+#include "grad/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "support/check.h"
+#include "support/text.h"
+
+namespace kgen::grad {
+
+using Kind = Node::Kind;
+
+namespace {
+
+constexpr int kChoice = 1, kEither = 2, kBoth = 3, kSum = 10, kProduct = 11, kSign = 12, kName = 13;
+
+struct Infix {
+  Op op;
+  std::string_view sign;
+  int strength;
+};
+constexpr Infix kInfix[] = {
+    {Op::bit_or, "|", 4}, {Op::bit_xor, "^", 5},    {Op::bit_and, "&", 6},    {Op::eq, "==", 7},
+    {Op::ne, "!=", 7},    {Op::lt, "<", 8},         {Op::le, "<=", 8},        {Op::gt, ">", 8},
+    {Op::ge, ">=", 8},    {Op::shl, "<<", 9},       {Op::shr, ">>", 9},       {Op::add, "+", kSum},
+    {Op::sub, "-", kSum}, {Op::mul, "*", kProduct}, {Op::div, "/", kProduct}, {Op::rem, "%", kProduct}};
+
+constexpr std::string_view kFolds[] = {"sum", "prod", "min", "max", "mean", "all", "any", "argmax", "argmin"};
+constexpr std::string_view kScans[] = {"cumsum", "cumprod", "cummax", "linrec"};
+
+} // namespace
+
+std::string type_name(Type type) {
+  switch (type) {
+  case Type::boolean:
+    return "bool";
+  case Type::i32:
+    return "int";
+  case Type::i64:
+    return "int64_t";
+  case Type::i16:
+    return "int16_t";
+  case Type::i8:
+    return "int8_t";
+  case Type::u64:
+    return "uint64_t";
+  case Type::u32:
+    return "uint32_t";
+  case Type::u16:
+    return "uint16_t";
+  case Type::u8:
+    return "uint8_t";
+  default:
+    return "real";
+  }
+}
+
+std::string number_text(double value) {
+  char text[40];
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    if (std::strtod(text, nullptr) == value)
+      break;
+  }
+  std::string out = text;
+  if (out.find('e') != std::string::npos && std::fabs(value) >= 1 && std::fabs(value) < 1e15 &&
+      value == std::floor(value))
+    out = std::to_string(static_cast<int64_t>(value));
+  if (const size_t e = out.find('e'); e != std::string::npos) // 1e-05 is written 1e-5
+    while (out.size() > e + 3 && out[e + 2] == '0')
+      out.erase(e + 2, 1);
+  return out;
+}
+
+std::string Text::axes(AxisSet set) const {
+  std::vector<std::string> out;
+  for (AxisId axis : set.list())
+    out.push_back(graph_.axis(axis).name);
+  return join(out, ", ");
+}
+
+std::string Text::coordinate(NodeId id) const {
+  const Node &n = graph_.node(id);
+  if (names_.count(id) == 0 && n.kind == Kind::cast && is_integer(n.type))
+    return coordinate(n.args[0]);
+  const bool outer = std::exchange(in_coordinate_, true);
+  std::string out = piece(id).text;
+  in_coordinate_ = outer;
+  return out;
+}
+
+std::string Text::places(const Node &node, size_t first) const {
+  std::string out;
+  for (size_t i = 0; i < node.places.size(); ++i)
+    out += ", " + graph_.axis(node.places[i]).name + " = " + coordinate(node.args[first + i]);
+  return out;
+}
+
+Text::Piece Text::number(const Node &n, bool floating) const {
+  if (n.type == Type::boolean)
+    return {n.integer != 0 ? "true" : "false", kName, Type::boolean};
+  if (!kgen::is_floating(n.type)) {
+    const std::string text =
+        n.type == Type::u64 ? std::to_string(static_cast<uint64_t>(n.integer)) + "u" : std::to_string(n.integer);
+    const bool wide = n.integer > INT32_MAX || n.integer < INT32_MIN;
+    return {text, n.integer < 0 ? kSign : kName, wide ? n.type : Type::i32};
+  }
+  if (std::isnan(n.number))
+    return {"nan", kName, Type::f32};
+  if (std::isinf(n.number))
+    return {n.number > 0 ? "inf" : "-inf", n.number > 0 ? kName : kSign, Type::f32};
+  std::string text = number_text(n.number);
+  const bool whole = text.find_first_of(".e") == std::string::npos;
+  if (whole && floating)
+    text += ".0";
+  return {text, n.number < 0 ? kSign : kName, whole && !floating ? Type::i32 : Type::f32};
+}
+
+Text::Piece Text::floating(double value, bool as_such) const {
+  Node n;
+  n.number = value;
+  return number(n, as_such);
+}
+
+Text::Piece Text::piece(NodeId id, bool floating, bool defines) const {
+  const Node &n = graph_.node(id);
+  if (const auto name = names_.find(id); name != names_.end() && !defines)
+    return {name->second, kName, n.type};
+  switch (n.kind) {
+  case Kind::number:
+    return number(n, floating);
+  case Kind::undefined:
+    return kgen::is_floating(n.type) ? Piece{floating ? "0.0" : "0", kName, floating ? Type::f32 : Type::i32}
+                                     : Piece{n.type == Type::boolean ? "false" : "0", kName, n.type};
+  case Kind::operand:
+  case Kind::scalar:
+    return {n.name, kName, n.type};
+  case Kind::table: {
+    std::string out = n.name;
+    for (NodeId arg : n.args) {
+      const bool outer = std::exchange(in_coordinate_, false);
+      out += "[" + piece(arg).text + "]";
+      in_coordinate_ = outer;
+    }
+    return {out, kName, n.type};
+  }
+  case Kind::index:
+    return {in_coordinate_ ? graph_.axis(n.axis).name : "index(" + graph_.axis(n.axis).name + ")", kName, Type::i64};
+  case Kind::size:
+    return {"size(" + graph_.axis(n.axis).name + ")", kName, Type::i64};
+  case Kind::present:
+    return {"present(" + n.name + ")", kName, Type::boolean};
+  case Kind::inside:
+    return {"inside(" + n.name + places(n, 0) + ")", kName, Type::boolean};
+  case Kind::at:
+    return {"at(" + use(n.args[0]) + places(n, 1) + ")", kName, n.type};
+  case Kind::cast: {
+    const Piece inner = piece(n.args[0]);
+    if (kgen::is_floating(n.type) && !floating)
+      return inner;
+    return {type_name(n.type) + "(" + inner.text + ")", kName, n.type};
+  }
+  case Kind::bitcast:
+    return {"bitcast<" + type_name(n.type) + ">(" + piece(n.args[0]).text + ")", kName, n.type};
+  case Kind::op:
+    return operation(n, floating);
+  case Kind::choose:
+    return choice(n, floating);
+  case Kind::both:
+    return infix("&&", n.args[0], n.args[1], kBoth, n.type);
+  case Kind::either:
+    return infix("||", n.args[0], n.args[1], kEither, n.type);
+  case Kind::fold: {
+    Piece out = fold(n);
+    if (floating && !kgen::is_floating(out.type))
+      out = {"real(" + out.text + ")", kName, Type::f32};
+    return out;
+  }
+  case Kind::scan: {
+    std::string name(kScans[static_cast<size_t>(n.scan)]);
+    name += std::string(n.reverse ? "_reverse" : "") + (n.exclusive ? "_exclusive" : "");
+    std::string text = name + "(";
+    for (NodeId arg : n.args)
+      text += piece(arg, kgen::is_floating(n.type)).text + ", ";
+    return {text + graph_.axis(n.axis).name + ")", kName, n.type};
+  }
+  case Kind::call:
+    return call(n.name, n, true);
+  case Kind::derivative: {
+    const std::string which = n.args.size() > 1 ? ", " + std::to_string(n.which) : "";
+    Piece out = call("derivative(", n, true);
+    out.text = "derivative(" + n.name + which + ", " + out.text.substr(out.text.find("((") + 2);
+    return out;
+  }
+  case Kind::product:
+    return product(n, 1);
+  case Kind::sum:
+    return sum(n);
+  }
+  KGEN_UNREACHABLE("a node without a text");
+}
+
+Text::Piece Text::call(const std::string &name, const Node &n, bool floating) const {
+  const bool outer = std::exchange(in_coordinate_, false);
+  std::vector<std::string> args;
+  const bool one_will_do =
+      n.kind == Kind::op && (n.op == Op::max || n.op == Op::min || n.op == Op::clamp) &&
+      std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return kgen::is_floating(piece(arg).type); });
+  for (NodeId arg : n.args)
+    args.push_back(piece(arg, floating && !one_will_do).text);
+  in_coordinate_ = outer;
+  return {name + "(" + join(args, ", ") + ")", kName, n.type};
+}
+
+Text::Piece Text::infix(const std::string &sign, NodeId a, NodeId b, int strength, Type type) const {
+  return {within(piece(a), strength) + " " + sign + " " + within(piece(b), strength + 1), strength, type};
+}
+
+Text::Piece Text::operation(const Node &n, bool) const {
+  if (n.op == Op::neg || n.op == Op::bit_not)
+    return {(n.op == Op::neg ? "-" : "~") + within(piece(n.args[0], kgen::is_floating(n.type)), kName), kSign, n.type};
+  if (n.op == Op::logical_not) {
+    const Node &inner = graph_.node(n.args[0]);
+    const bool whole = inner.kind == Kind::op && (inner.op == Op::eq || inner.op == Op::ne) &&
+                       names_.count(n.args[0]) == 0 && !graph_.is_floating(inner.args[0]);
+    if (whole)
+      return infix(inner.op == Op::eq ? "!=" : "==", inner.args[0], inner.args[1], 7, Type::boolean);
+    return {"!" + within(piece(n.args[0]), kSign), kSign, Type::boolean};
+  }
+  for (const Infix &row : kInfix) {
+    if (row.op != n.op)
+      continue;
+    Piece a = piece(n.args[0]), b = piece(n.args[1]);
+    const bool shifts = row.op == Op::shl || row.op == Op::shr;
+    if (shifts && bytes_of(n.type) == 8 && bytes_of(a.type) < 8) // the left one says how wide it is
+      a = {type_name(n.type) + "(" + a.text + ")", kName, n.type};
+    const bool comparison = n.type == Type::boolean;
+    const bool floats = kgen::is_floating(comparison ? graph_.node(n.args[0]).type : n.type);
+    if (floats && !kgen::is_floating(a.type) && !kgen::is_floating(b.type))
+      a = piece(n.args[0], true);
+    // What the other operand makes it anyway.
+    for (const auto &[own, other, node] : {std::tuple(&a, &b, n.args[0]), std::tuple(&b, &a, n.args[1])}) {
+      const Node &cast = graph_.node(node);
+      if (!floats && cast.kind == Kind::cast && names_.count(node) == 0 && other->type == cast.type && !shifts)
+        *own = piece(cast.args[0]);
+    }
+    return {within(a, row.strength) + " " + std::string(row.sign) + " " + within(b, row.strength + 1), row.strength,
+            n.type};
+  }
+  return call(std::string(op_name(n.op)), n, kgen::is_floating(n.type) && n.op != Op::random);
+}
+
+Text::Piece Text::choice(const Node &n, bool floating) const {
+  const Piece condition = piece(n.args[0]);
+  const bool real = kgen::is_floating(n.type);
+  Piece then = piece(n.args[1]), otherwise = piece(n.args[2]);
+  const bool is_real = kgen::is_floating(then.type) || kgen::is_floating(otherwise.type);
+  if (real && floating && !is_real)
+    then = piece(n.args[1], true);
+  const Type type = real ? (is_real || floating ? Type::f32 : Type::i32) : n.type;
+  return {within(condition, kChoice + 1) + " ? " + within(then, kChoice + 1) + " : " + within(otherwise, kChoice),
+          kChoice, type};
+}
+
+// d / (2 * s), with the gradients first.
+Text::Piece Text::product(const Node &n, double sign) const {
+  std::vector<std::pair<int, NodeId>> above, below;
+  for (size_t i = 0; i < n.args.size(); ++i)
+    for (int times = 0; times < std::abs(n.powers[i]); ++times)
+      (n.powers[i] > 0 ? above : below).emplace_back(0, n.args[i]);
+  std::stable_sort(above.begin(), above.end(), [&](const auto &a, const auto &b) {
+    auto rank = [&](NodeId id) { return use(id).starts_with("d") && use(id).find("_") < 4 ? 0 : 1; };
+    return rank(a.second) < rank(b.second);
+  });
+  double number = n.number * sign;
+  const bool minus = number < 0;
+  number = std::fabs(number);
+  std::string divided;
+  const double turned = 1 / number;
+  if (number != 0.5 && number < 1 && turned == std::floor(turned) && 1 / turned == number && turned < 1e9 &&
+      !above.empty()) {
+    divided = number_text(turned);
+    number = 1;
+  }
+  std::vector<Piece> pieces;
+  if (number != 1 || above.empty())
+    pieces.push_back(floating(number, false));
+  bool floats = !pieces.empty() && kgen::is_floating(pieces[0].type);
+  for (const auto &factor : above) {
+    pieces.push_back(piece(factor.second));
+    floats = floats || kgen::is_floating(pieces.back().type);
+  }
+  if (!floats) // whole numbers would be divided as such
+    pieces[0] = number != 1 || above.empty() ? floating(number, true) : piece(above[0].second, true);
+  std::string text = minus ? "-" : "";
+  for (size_t i = 0; i < pieces.size(); ++i)
+    text += (i == 0 ? "" : " * ") + within(pieces[i], i == 0 && minus ? kName : i == 0 ? kProduct : kProduct + 1);
+  std::vector<std::string> under;
+  if (!divided.empty())
+    under.push_back(divided);
+  for (const auto &factor : below)
+    under.push_back(within(piece(factor.second), kProduct + 1));
+  if (under.size() == 1)
+    text += " / " + under[0];
+  if (under.size() > 1)
+    text += " / (" + join(under, " * ") + ")";
+  const bool single = pieces.size() == 1 && under.empty();
+  return {text, single ? kSign : kProduct, Type::f32};
+}
+
+Text::Piece Text::sum(const Node &n) const {
+  std::string text;
+  bool floats = false;
+  for (NodeId arg : n.args)
+    floats = floats || kgen::is_floating(piece(arg).type);
+  for (NodeId arg : n.args) {
+    const Node &term = graph_.node(arg);
+    const bool named = names_.count(arg) != 0;
+    const bool minus =
+        !named && ((term.kind == Kind::product && term.number < 0) || (term.kind == Kind::number && term.number < 0));
+    Piece piece = minus && term.kind == Kind::product ? product(term, -1)
+                  : minus                             ? floating(-term.number, false)
+                                                      : this->piece(arg, !floats);
+    floats = true;
+    if (text.empty())
+      text = (minus ? "-" : "") + within(piece, minus ? kProduct : kSum);
+    else
+      text += (minus ? " - " : " + ") + within(piece, minus ? kProduct : kSum + 1);
+  }
+  return {text, kSum, Type::f32};
+}
+
+// The factors of what `dot` can say.
+bool Text::factors_of(NodeId id, std::vector<NodeId> &out) const {
+  const Node &n = graph_.node(id);
+  if (names_.count(id) == 0 && n.kind == Kind::op && n.op == Op::mul && kgen::is_floating(n.type))
+    return factors_of(n.args[0], out) && factors_of(n.args[1], out);
+  if (names_.count(id) == 0 && n.kind == Kind::product) {
+    for (size_t i = 0; i < n.args.size(); ++i)
+      for (int times = 0; times < n.powers[i]; ++times)
+        out.push_back(n.args[i]);
+    return n.number == 1 && std::all_of(n.powers.begin(), n.powers.end(), [](int power) { return power > 0; });
+  }
+  out.push_back(id);
+  return kgen::is_floating(piece(id).type);
+}
+
+Text::Piece Text::fold(const Node &n) const {
+  std::string name(kFolds[static_cast<size_t>(n.monoid)]), element;
+  std::vector<NodeId> factors;
+  if (n.monoid == Monoid::sum && kgen::is_floating(n.type) && factors_of(n.args[0], factors) && factors.size() > 1 &&
+      factors.size() <= 8 && !(factors.size() == 2 && factors[0] == factors[1])) {
+    name = "dot";
+    std::vector<std::string> parts;
+    std::stable_sort(factors.begin(), factors.end(), [&](NodeId a, NodeId b) {
+      auto is_gradient = [&](NodeId id) { return use(id).starts_with("d_"); };
+      return is_gradient(a) && !is_gradient(b);
+    });
+    for (NodeId factor : factors)
+      parts.push_back(piece(factor).text);
+    element = join(parts, ", ");
+  } else {
+    element = piece(n.args[0], kgen::is_floating(n.type)).text;
+  }
+  std::string text = name + "(" + element + ", " + axes(n.reduced);
+  if (n.args.size() > 1)
+    text += ", where(" + piece(n.args[1]).text + ")";
+  return {text + ")", kName, n.type};
+}
+
+} // namespace kgen::grad

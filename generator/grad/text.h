@@ -1,0 +1,53 @@
+// Nodes as text of the body language.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "grad/graph.h"
+
+namespace kgen::grad {
+
+class Text {
+public:
+  Text(const Graph &graph, const std::map<NodeId, std::string> &names) : graph_(graph), names_(names) {}
+
+  // A named node as what it is computed from.
+  std::string definition(NodeId id) const { return piece(id, false, true).text; }
+  std::string use(NodeId id) const { return piece(id, false, false).text; }
+  // As a coordinate, where the name of an axis is its index.
+  std::string coordinate(NodeId id) const;
+  std::string places(const Node &node, size_t first) const;
+
+private:
+  struct Piece {
+    std::string text;
+    int strength;
+    Type type; // in C++: a whole number as a literal is no floating one
+  };
+  Piece piece(NodeId id, bool floating, bool defines) const;
+  Piece piece(NodeId id, bool floating = false) const { return piece(id, floating, false); }
+  Piece number(const Node &n, bool floating) const;
+  Piece floating(double value, bool as_such) const;
+  Piece operation(const Node &n, bool floating) const;
+  Piece infix(const std::string &sign, NodeId a, NodeId b, int strength, Type type) const;
+  Piece product(const Node &n, double sign) const;
+  Piece sum(const Node &n) const;
+  Piece choice(const Node &n, bool floating) const;
+  Piece fold(const Node &n) const;
+  Piece call(const std::string &name, const Node &n, bool floating) const;
+  std::string within(const Piece &piece, int strength) const {
+    return piece.strength < strength ? "(" + piece.text + ")" : piece.text;
+  }
+  bool factors_of(NodeId id, std::vector<NodeId> &out) const;
+  std::string axes(AxisSet set) const;
+
+  const Graph &graph_;
+  const std::map<NodeId, std::string> &names_;
+  mutable bool in_coordinate_ = false;
+};
+
+std::string type_name(Type type); // of a local
+std::string number_text(double value);
+
+} // namespace kgen::grad

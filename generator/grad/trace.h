@@ -1,0 +1,36 @@
+// The forward kernel as a graph: each variable is what was assigned to it last, and an assignment under a condition is
+// a choice between the value and what the variable held before.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "grad/graph.h"
+#include "grad/trouble.h"
+
+namespace kgen::grad {
+
+// at(o, N = e) = value, or += value.
+struct Store {
+  VarId output;
+  std::vector<std::pair<AxisId, NodeId>> places;
+  NodeId value, condition;
+  bool adds;
+  Place place;
+};
+
+struct Trace {
+  std::map<VarId, NodeId> outputs; // what each output holds in the end, where it is written at its own places
+  std::vector<Store> stores;
+  std::map<NodeId, std::string> names; // of the forward's locals
+  std::map<NodeId, Place> places;      // the statement that computes it
+  std::map<NodeId, std::string> saved; // what an output holds in the end: it need not be computed again
+  std::set<std::string> written_over;  // inputs whose memory an output takes
+};
+
+// A kernel without a grid. `graph` has its axes.
+Trace trace(const Kernel &kernel, Graph &graph, Trouble &trouble);
+
+} // namespace kgen::grad

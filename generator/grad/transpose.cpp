@@ -1,0 +1,359 @@
+// A coordinate that is an index times a number and others is solved for that index: the lane that reads the element is
+// then known, and it remains to sum over the other axes. Coordinates that cannot be solved are compared, lane by lane.
+#include "grad/transpose.h"
+
+#include <algorithm>
+
+namespace kgen::grad {
+namespace {
+
+using Kind = Node::Kind;
+
+// Sum of times * index(axis) and a rest.
+struct Affine {
+  std::map<AxisId, int64_t> times;
+  NodeId rest = kNoNode;
+  bool good = true;
+};
+
+NodeId strip(const Graph &graph, NodeId id) {
+  const Node &n = graph.node(id);
+  const bool same = n.kind == Kind::cast && is_integer(n.type) && is_integer(graph.node(n.args[0]).type) &&
+                    bytes_of(n.type) >= bytes_of(graph.node(n.args[0]).type);
+  return same ? strip(graph, n.args[0]) : id;
+}
+
+NodeId wide(Graph &graph, NodeId id) {
+  if (graph.node(id).type == Type::i64)
+    return id;
+  if (graph.node(id).kind == Kind::number)
+    return graph.integer(graph.node(id).integer);
+  Node n;
+  n.kind = Kind::cast;
+  n.type = Type::i64;
+  n.args = {id};
+  return graph.intern(n);
+}
+
+NodeId plus(Graph &graph, NodeId a, NodeId b, Op op = Op::add) {
+  a = wide(graph, a), b = wide(graph, b);
+  const Node &x = graph.node(a);
+  if (op == Op::sub && x.kind == Kind::number && x.integer == 0)
+    return graph.op(Op::neg, {b}, Type::i64);
+  const Node &y = graph.node(b);
+  if (y.kind == Kind::number && y.integer < 0) {
+    const NodeId positive = graph.integer(-y.integer);
+    return graph.op(op == Op::add ? Op::sub : Op::add, {a, positive}, Type::i64);
+  }
+  return graph.op(op, {a, b}, Type::i64);
+}
+
+Affine affine(Graph &graph, NodeId id) {
+  id = strip(graph, id);
+  const Node n = graph.node(id);
+  Affine out;
+  out.rest = graph.integer(0);
+  if (n.kind == Kind::index) {
+    out.times[n.axis] = 1;
+    return out;
+  }
+  if (n.kind == Kind::op && (n.op == Op::add || n.op == Op::sub)) {
+    Affine a = affine(graph, n.args[0]), b = affine(graph, n.args[1]);
+    for (const auto &[axis, times] : b.times)
+      a.times[axis] += n.op == Op::add ? times : -times;
+    a.rest = plus(graph, a.rest, b.rest, n.op);
+    if (graph.is_number(b.rest, 0))
+      a.rest = affine(graph, n.args[0]).rest;
+    a.good = a.good && b.good;
+    return a;
+  }
+  if (n.kind == Kind::op && n.op == Op::neg) {
+    Affine a = affine(graph, n.args[0]);
+    for (auto &[axis, times] : a.times)
+      times = -times;
+    a.rest = graph.is_number(a.rest, 0) ? a.rest : graph.op(Op::neg, {wide(graph, a.rest)}, Type::i64);
+    return a;
+  }
+  if (n.kind == Kind::op && n.op == Op::mul)
+    for (const int number : {0, 1}) {
+      const Node factor = graph.node(strip(graph, n.args[static_cast<size_t>(number)]));
+      if (factor.kind != Kind::number)
+        continue;
+      Affine a = affine(graph, n.args[static_cast<size_t>(1 - number)]);
+      for (auto &[axis, times] : a.times)
+        times *= factor.integer;
+      a.rest = graph.op(Op::mul, {wide(graph, a.rest), graph.integer(factor.integer)}, Type::i64);
+      if (graph.node(a.rest).kind == Kind::op && graph.is_number(graph.node(a.rest).args[0], 0))
+        a.rest = graph.integer(0);
+      return a;
+    }
+  out.rest = id;
+  out.good = false; // it may hold indices that are not seen
+  return out;
+}
+
+bool holds_index(const Graph &graph, NodeId id, AxisSet lanes) { return !(graph.axes(id) & lanes).empty(); }
+
+// Does the value hang on what arrays or tables hold?
+bool reads_memory(const Graph &graph, NodeId id) {
+  const Node &n = graph.node(id);
+  return n.kind == Kind::operand || n.kind == Kind::table || n.kind == Kind::fold || n.kind == Kind::scan ||
+         std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return reads_memory(graph, arg); });
+}
+
+class Transposer {
+public:
+  Transposer(Graph &graph, NodeId read, const Part &part, AxisSet lanes)
+      : graph_(graph), read_(graph.node(read)), part_(part) {
+    kept_ = graph.axes(read_.args[0]);
+    for (AxisId axis : read_.places)
+      kept_ -= AxisSet::of(axis);
+    open_ = lanes - kept_;
+  }
+
+  std::optional<Transposed> run() {
+    // Lanes that run along an axis of the array which is asked for elsewhere go by another name.
+    for (AxisId axis : read_.places)
+      if (open_.contains(axis))
+        rename(axis);
+    if (failed_)
+      return std::nullopt;
+    for (size_t i = 0; i < read_.places.size(); ++i)
+      solve(read_.places[i], moved(graph_, read_.args[i + 1], twins_));
+    for (size_t i = 0; i < read_.places.size() && !failed_; ++i)
+      if (!done_[read_.places[i]])
+        compare(read_.places[i], moved(graph_, read_.args[i + 1], twins_));
+    if (failed_)
+      return std::nullopt;
+    std::map<AxisId, NodeId> places = twins_;
+    for (const auto &[axis, place] : solved_)
+      places[axis] = place;
+    for (const auto &[axis, twin] : twins_) // a twin that was solved
+      if (const auto found = solved_.find(graph_.node(twin).axis); found != solved_.end())
+        places[axis] = found->second;
+    const NodeId value = moved(graph_, part_.value, places);
+    NodeId condition = condition_;
+    if (part_.condition != kNoNode) {
+      const NodeId own = moved(graph_, part_.condition, places);
+      if (own == kNoNode)
+        return std::nullopt;
+      condition = graph_.both(condition, own);
+    }
+    if (value == kNoNode)
+      return std::nullopt;
+    Transposed out;
+    out.slice = slice_;
+    const AxisSet differs = graph_.axes(condition) & open_;
+    if (open_.empty())
+      out.part = Part{condition, value};
+    else if (differs.empty())
+      out.part = Part{condition, graph_.sum(value, open_)};
+    else
+      out.part = Part{kNoNode, graph_.sum(value, open_, condition)};
+    return out;
+  }
+
+private:
+  void rename(AxisId axis) {
+    if (graph_.is_ragged(axis)) { // a row of its own length has no other like it
+      failed_ = true;
+      return;
+    }
+    const AxisId twin = graph_.twin(axis);
+    twins_[axis] = graph_.index(twin);
+    open_ = (open_ - AxisSet::of(axis)) | AxisSet::of(twin);
+  }
+
+  // The axis that is best solved for: of a size that is not fixed, and once for each index.
+  AxisId choose(const Affine &a) const {
+    AxisId best = kNone;
+    auto rank = [&](AxisId axis) {
+      const bool fixed = graph_.axis(axis).size.is_integer();
+      return (fixed ? 0 : 2) + (std::abs(a.times.at(axis)) == 1 ? 1 : 0);
+    };
+    for (const auto &[axis, times] : a.times)
+      if (times != 0 && open_.contains(axis) && graph_.axis(axis).ragged == kNone &&
+          (best == kNone || rank(axis) > rank(best)))
+        best = axis;
+    return best;
+  }
+
+  void solve(AxisId target, NodeId place) {
+    if (place == kNoNode) {
+      failed_ = true;
+      return;
+    }
+    Affine a = affine(graph_, place);
+    const AxisId axis = choose(a);
+    const bool rest_moves = holds_index(graph_, a.rest, open_ - (axis == kNone ? AxisSet() : AxisSet::of(axis)));
+    const bool others_solved = std::any_of(a.times.begin(), a.times.end(), [&](const auto &t) {
+      return solved_.count(t.first) != 0; // then it is a condition
+    });
+    if (axis == kNone || others_solved || holds_index(graph_, a.rest, AxisSet::of(axis)) || (rest_moves && !a.good))
+      return;
+    NodeId left = graph_.index(target);
+    const int64_t times = a.times.at(axis);
+    for (const auto &[other, count] : a.times) {
+      if (other == axis || count == 0)
+        continue;
+      const NodeId step = graph_.op(Op::mul, {graph_.integer(std::abs(count)), graph_.index(other)}, Type::i64);
+      left = plus(graph_, left, step, count > 0 ? Op::sub : Op::add);
+    }
+    if (!graph_.is_number(a.rest, 0))
+      left = plus(graph_, left, a.rest, Op::sub);
+    if (times < 0) { // target = rest - times * axis
+      left = graph_.integer(0);
+      for (const auto &[other, count] : a.times) {
+        if (other == axis || count == 0)
+          continue;
+        const NodeId step = graph_.op(Op::mul, {graph_.integer(std::abs(count)), graph_.index(other)}, Type::i64);
+        left = graph_.is_number(left, 0) && count > 0 ? step : plus(graph_, left, step, count > 0 ? Op::add : Op::sub);
+      }
+      left = graph_.is_number(left, 0)     ? wide(graph_, a.rest)
+             : graph_.is_number(a.rest, 0) ? left
+                                           : plus(graph_, a.rest, left, Op::add);
+      left = plus(graph_, left, graph_.index(target), Op::sub);
+    }
+    const int64_t by = std::abs(times);
+    const NodeId zero = graph_.integer(0);
+    if (by != 1)
+      require(graph_.compare(Op::eq, graph_.op(Op::rem, {left, graph_.integer(by)}, Type::i64), zero));
+    const NodeId solution = graph_.op(Op::div, {left, graph_.integer(by)}, Type::i64);
+    if (graph_.node(solution).kind != Kind::index || !same_extent(graph_.node(solution).axis, axis)) {
+      require(graph_.compare(Op::ge, left, zero));
+      require(graph_.compare(Op::lt, solution, graph_.size_of(axis)));
+    }
+    for (auto &[earlier, lane] : solved_) // what was solved before may hang on this lane
+      lane = moved(graph_, lane, {{axis, solution}});
+    if (condition_ != kNoNode)
+      condition_ = moved(graph_, condition_, {{axis, solution}});
+    solved_[axis] = solution;
+    open_ -= AxisSet::of(axis);
+    done_[target] = true;
+  }
+
+  bool same_extent(AxisId a, AxisId b) const { return graph_.axis(a).size == graph_.axis(b).size; }
+
+  // This lane reads the element if its place is that of the element.
+  void compare(AxisId target, NodeId place) {
+    const NodeId moved_place = moved(graph_, place, solved_);
+    if (moved_place == kNoNode) {
+      failed_ = true;
+      return;
+    }
+    const Node n = graph_.node(strip(graph_, moved_place));
+    if (n.kind == Kind::number && read_.places.size() == 1 && condition_ == kNoNode) {
+      slice_ = {target, n.integer};
+      return;
+    }
+    require(graph_.compare(Op::eq, graph_.index(target), wide(graph_, strip(graph_, moved_place))));
+  }
+
+  void require(NodeId condition) { condition_ = graph_.both(condition_, condition); }
+
+  Graph &graph_;
+  const Node read_;
+  Part part_;
+  AxisSet kept_, open_;
+  std::map<AxisId, NodeId> twins_, solved_;
+  std::map<AxisId, bool> done_;
+  NodeId condition_ = kNoNode;
+  std::optional<std::pair<AxisId, int64_t>> slice_;
+  bool failed_ = false;
+};
+
+} // namespace
+
+std::optional<Transposed> transpose(Graph &graph, NodeId read, const Part &part, AxisSet lanes) {
+  return Transposer(graph, read, part, lanes).run();
+}
+
+bool is_gather(const Graph &graph, NodeId read) {
+  const Node &n = graph.node(read);
+  AxisSet kept = graph.axes(n.args[0]);
+  for (AxisId axis : n.places)
+    kept -= AxisSet::of(axis);
+  for (size_t i = 1; i < n.args.size(); ++i)
+    if (reads_memory(graph, n.args[i]) && !kept.contains(graph.axes(n.args[i])))
+      return true;
+  return false;
+}
+
+NodeId moved(Graph &graph, NodeId id, const std::map<AxisId, NodeId> &places) {
+  if (places.empty())
+    return id;
+  AxisSet asked;
+  for (const auto &[axis, place] : places)
+    asked |= AxisSet::of(axis);
+  if ((graph.axes(id) & asked).empty())
+    return id;
+  const Node n = graph.node(id);
+  auto there = [&](NodeId base) {
+    std::vector<std::pair<AxisId, NodeId>> list;
+    for (const auto &[axis, place] : places)
+      if (graph.axes(base).contains(axis))
+        list.emplace_back(axis, place);
+    return graph.at(base, list);
+  };
+  switch (n.kind) {
+  case Kind::index:
+    return places.at(n.axis);
+  case Kind::operand:
+  case Kind::scan:
+    return there(id);
+  case Kind::fold: {
+    AxisSet mentioned;
+    for (const auto &[axis, place] : places)
+      mentioned |= graph.axes(place) | AxisSet::of(axis);
+    if (!(mentioned & n.reduced).empty())
+      return there(id); // its own axes would be taken for those
+    std::vector<NodeId> args;
+    for (NodeId arg : n.args)
+      args.push_back(moved(graph, arg, places));
+    if (std::count(args.begin(), args.end(), kNoNode) != 0)
+      return there(id);
+    return graph.fold(n.monoid, args[0], n.reduced, args.size() > 1 ? args[1] : kNoNode, n.type);
+  }
+  case Kind::size:
+    return kNoNode;
+  case Kind::at: {
+    std::vector<std::pair<AxisId, NodeId>> list;
+    AxisSet named;
+    for (size_t i = 0; i < n.places.size(); ++i) {
+      const NodeId place = moved(graph, n.args[i + 1], places);
+      if (place == kNoNode)
+        return kNoNode;
+      list.emplace_back(n.places[i], place);
+      named |= AxisSet::of(n.places[i]);
+    }
+    for (const auto &[axis, place] : places)
+      if (graph.axes(n.args[0]).contains(axis) && !named.contains(axis))
+        list.emplace_back(axis, place);
+    return graph.at(n.args[0], list);
+  }
+  default:
+    break;
+  }
+  Node copy = n;
+  copy.axes = n.kind == Kind::inside ? n.axes - asked : AxisSet();
+  for (NodeId &arg : copy.args) {
+    arg = moved(graph, arg, places);
+    if (arg == kNoNode)
+      return kNoNode;
+  }
+  if (n.kind == Kind::product || n.kind == Kind::sum) { // in the order of the new nodes
+    NodeId out = graph.number(n.kind == Kind::sum ? 0 : n.number);
+    for (size_t i = 0; i < copy.args.size(); ++i) {
+      if (n.kind == Kind::sum) {
+        out = graph.add(out, copy.args[i]);
+        continue;
+      }
+      for (int times = std::abs(n.powers[i]); times > 0; --times)
+        out = n.powers[i] > 0 ? graph.mul(out, copy.args[i]) : graph.div(out, copy.args[i]);
+    }
+    return out;
+  }
+  return graph.intern(std::move(copy));
+}
+
+} // namespace kgen::grad

@@ -1,0 +1,24 @@
+// The first thing that stops a gradient: what cannot be differentiated, where it stands, and what to write instead.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "support/diagnostics.h"
+
+namespace kgen::grad {
+
+struct Trouble {
+  std::optional<Diagnostic> first;
+
+  void refuse(const std::string &what, const Place &place, const std::string &help) {
+    if (first)
+      return;
+    Diagnostics one;
+    one.add(DiagId::grad_refused, place, {what}).help = help;
+    first = one.sorted().front();
+  }
+  explicit operator bool() const { return first.has_value(); }
+};
+
+} // namespace kgen::grad

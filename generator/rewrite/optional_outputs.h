@@ -1,0 +1,12 @@
+// Outputs that the caller may not want: what serves only them stands under the question whether they are there.
+#pragma once
+
+#include "ir/kernel.h"
+
+namespace kgen {
+
+// Each statement whose results reach optional outputs alone, through locals too, is put under `if (present(y))`, with
+// `||` where it serves several. What serves another output as well stays.
+Kernel guard_optional_outputs(const Kernel &kernel);
+
+} // namespace kgen

@@ -1,0 +1,5 @@
+#include "{{root}}{{name}}"
+
+#if {{macro}} != {{revision}}
+#error "{{name}} is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
+#endif

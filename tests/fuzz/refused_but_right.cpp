@@ -1,0 +1,85 @@
+// refused_but_right SPEC: is a spec right that the analysis refuses? Runs the interpreter on it, over its edge sizes
+// and with random data. Exit code 0: every run was clean, or one that launchers refuse; 1: a run ended with a fault,
+// which is printed; 2: the spec is refused before there is a kernel, or nothing ran.
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "analysis/facts.h"
+#include "body/body.h"
+#include "cli/differential.h"
+#include "cli/inputs.h"
+
+using namespace kgen;
+
+namespace {
+
+constexpr int64_t kWork = 20'000;
+
+bool is_wrong(Fault fault) {
+  return fault == Fault::comes_back || fault == Fault::collides || fault == Fault::meets || fault == Fault::undefined ||
+         fault == Fault::unwritten || fault == Fault::other;
+}
+
+// The fault of the first run that has one. `clean` counts the others that are no refusal.
+std::string first_fault(const Kernel &kernel, int &clean) {
+  for (const auto &sizes : edge_sizes(kernel))
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      RunInput input;
+      input.sizes = sizes;
+      RandomOptions random;
+      random.seed = seed;
+      random.integers = seed != 2;
+      random.optional_operands = seed % 2 == 1;
+      random.partial_outputs = true;
+      std::string reason;
+      if (!fill_random(kernel, input, random, reason))
+        continue;
+      RunOptions options;
+      options.seed = seed;
+      options.work_limit = kWork;
+      const RunResult result = interpret(kernel, input, options);
+      if (result.operations > kWork)
+        continue;
+      if (is_wrong(result.fault)) {
+        std::string text = result.error + " at";
+        for (const auto &[name, size] : sizes)
+          text += " " + name + "=" + std::to_string(size);
+        return text;
+      }
+      clean += result.fault == Fault::none ? 1 : 0;
+    }
+  return "";
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 2)
+    return 2;
+  std::ifstream file(argv[1]);
+  std::stringstream text;
+  text << file.rdbuf();
+  Diagnostics diags;
+  const auto spec = load_spec(argv[1], text.str(), {}, diags);
+  if (!spec)
+    return 2;
+  const std::vector<Variant> variants = variants_of(*spec);
+  const auto bodies = body::parse_body(*spec, variants, diags);
+  if (!bodies)
+    return 2;
+  int clean = 0;
+  for (size_t v = 0; v < variants.size(); ++v) {
+    std::optional<Kernel> kernel = build_kernel(*spec, variants[v], (*bodies)[v], diags);
+    if (!kernel)
+      return 2;
+    analyze(*kernel, diags); // for what it finds out; what it refuses is the question here
+    const std::string fault = first_fault(*kernel, clean);
+    if (!fault.empty()) {
+      std::puts(fault.c_str());
+      return 1;
+    }
+  }
+  std::printf("%d clean runs\n", clean);
+  return clean > 0 ? 0 : 2;
+}

@@ -1,0 +1,110 @@
+"""What gradients are where functions have corners, ties and zeros, and where nothing is reduced: as docs/gradients.md
+says it, by numbers.
+
+corners.py KGEN
+"""
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+KGEN = sys.argv[1]
+NAN, INF = float("nan"), float("inf")
+
+# name, spec below the kernel's name, inputs (with d_ of the output), expected gradients
+CASES = [
+    ("two equal arguments get half each", 'inputs.a="f64[N]"\ninputs.b="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = max(a, b);\'',
+     {"a": [1, 2, 3], "b": [1, 3, 2], "d_y": [2, 4, 6]}, {"d_a": [1, 0, 6], "d_b": [1, 4, 0]}),
+    ("all that are equal share evenly", 'inputs.x="f64[N]"\noutputs.y="f64[]"\nbody=\'y = max(x, N);\'',
+     {"x": [3, 1, 3, 3], "d_y": 6}, {"d_x": [2, 0, 2, 2]}),
+    ("clamp has slope 1 at its bounds", 'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = clamp(x, 0, 1);\'',
+     {"x": [-1, 0, 0.5, 1, 2], "d_y": [1, 1, 1, 1, 1]}, {"d_x": [0, 1, 1, 1, 0]}),
+    ("abs has slope 0 at 0", 'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = abs(x);\'',
+     {"x": [-2, 0, 2], "d_y": [1, 1, 1]}, {"d_x": [-1, 0, 1]}),
+    ("relu has slope 0 at 0", 'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = relu(x);\'',
+     {"x": [-2, 0, 2], "d_y": [1, 1, 1]}, {"d_x": [0, 0, 1]}),
+    ("relu6, hardtanh and hardsigmoid have slope 0 at their bounds",
+     'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = relu6(x) + 10 * hardtanh(x) + 60 * hardsigmoid(x);\'',
+     {"x": [0, 6, 1, 3, -3], "d_y": [1, 1, 1, 1, 1]}, {"d_x": [20, 0, 11, 1, 0]}),
+    ("the length of nothing has gradient 0", 'inputs.x="f64[M, N]"\noutputs.y="f64[M]"\nbody=\'y = norm(x, N);\'',
+     {"x": [[0, 0], [3, 4]], "d_y": [1, 1]}, {"d_x": [[0, 0], [0.6, 0.8]]}),
+    ("a power of 0", 'inputs.x="f64[N]"\ninputs.p="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = pow(x, p);\'',
+     {"x": [0, 0, 2], "p": [0, 2, 3], "d_y": [1, 1, 1]}, {"d_x": [0, 0, 12], "d_p": [0, 0, 8 * np.log(2)]}),
+    ("a branch that is not taken contributes 0, even where its slope is NaN",
+     'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'real s = sqrt(x); y = 0; if (x > 0) y = s;\'',
+     {"x": [-1, 0, 4], "d_y": [1, 1, 1]}, {"d_x": [0, 0, 0.25]}),
+    ("lanes that where leaves out contribute 0", 'inputs.x="f64[N]"\noutputs.y="f64[]"\nbody=\'y = sum(log(x), N, where(x > 0));\'',
+     {"x": [-1, 0, 4], "d_y": 1}, {"d_x": [0, 0, 0.25]}),
+    ("products with one zero and with two", 'inputs.x="f64[M, N]"\noutputs.y="f64[M]"\nbody=\'y = prod(x, N);\'',
+     {"x": [[2, 0, 3], [0, 0, 3], [1, 2, 3]], "d_y": [1, 1, 1]}, {"d_x": [[0, 6, 0], [0, 0, 0], [6, 3, 2]]}),
+    ("running products with zeros", 'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = cumprod(x, N);\'',
+     {"x": [2, 0, 3, 0, 5], "d_y": [1, 1, 1, 1, 1]}, {"d_x": [1, 2 + 6, 0, 0, 0]}),
+    ("an element that leads gets all up to the next", 'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = cummax(x, N);\'',
+     {"x": [1, 0, 3, 3, 2], "d_y": [1, 2, 4, 8, 16]}, {"d_x": [3, 0, 4, 24, 0]}),
+    ("a mean of nothing has no gradient", 'inputs.x="f64[M, N]"\noutputs.y="f64[M]"\nbody=\'y = mean(x, N);\'',
+     {"x": np.zeros((2, 0)), "d_y": [1, 1]}, {"d_x": np.zeros((2, 0))}),
+    ("rounding has slope 0", 'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = x * floor(x);\'',
+     {"x": [1.5, 2.5], "d_y": [1, 1]}, {"d_x": [1, 2]}),
+    ("ragged rows, one of them empty",
+     'axes.N = { ragged = "start", over = "B" }\ntables.start="i64[B + 1]"\ninputs.x="f64[B, N]"\noutputs.y="f64[B]"\n'
+     "body='y = sum(x * x, N) / max(size(N), 1);'",
+     {"x": [1, 2, 3], "start": np.array([0, 1, 1, 3]), "d_y": [1, 1, 2]}, {"d_x": [2, 4, 6]}),
+    ("lanes alike", 'inputs.x="f64[M]"\ninputs.w="f64[N]"\noutputs.y="f64[]"\nbody=\'y = sum(x + w, M, N);\'',
+     {"x": [1, 2], "w": [1, 2, 3], "d_y": 1}, {"d_x": [3, 3], "d_w": [2, 2, 2]}),
+    ("tokens that repeat add up", 'inputs.token="i32[N]"\ninputs.t="f64[V, D]"\noutputs.y="f64[N, D]"\nbody=\'y = at(t, V = token);\'',
+     {"token": np.array([1, 1, 7], np.int32), "t": np.zeros((3, 2)), "d_y": [[1, 2], [3, 4], [5, 6]]},
+     {"d_t": [[0, 0], [4, 6], [0, 0]]}),
+]
+
+
+def run(name, spec, given, expected, folder, options=()):
+    path = folder / "k.toml"
+    path.write_text('kernel = "k"\n' + spec + "\n")
+    done = subprocess.run([KGEN, "grad", str(path), "-o", str(folder), *options], capture_output=True, text=True)
+    if done.returncode:
+        return f"{name}: {done.stderr}"
+    backward = folder / "k_backward.toml"
+    text = backward.read_text()
+    arrays = {}
+    for array, values in given.items():
+        arrays[array] = folder / f"{array}.npy"
+        plain = isinstance(values, np.ndarray) and values.dtype != float
+        np.save(arrays[array], values if plain else np.asarray(values, float))
+    if "inputs.y = " in text:  # what the forward kernel gives
+        made = [f"--in={a}={file}" for a, file in arrays.items() if not a.startswith("d_")]
+        arrays["y"] = folder / "y.npy"
+        done = subprocess.run([KGEN, "run", str(path), *made, "--out", f"y={arrays['y']}"], capture_output=True, text=True)
+        if done.returncode:
+            return f"{name}: {done.stderr}"
+    command = [KGEN, "run", str(backward)]
+    for array, file in arrays.items():
+        if f".{array} = " in text:
+            command += ["--in", f"{array}={file}"]
+    sizes = {}
+    for array, values in expected.items():
+        command += ["--out", f"{array}={folder / (array + '.out.npy')}"]
+        shape = np.shape(values)
+        names = next(v for v in (spec.split(f'inputs.{array[2:]}="')[1:]) or [""]).split("[")[1].split("]")[0]
+        if "ragged" not in spec and names:
+            sizes.update(zip(names.split(", "), shape))
+    for axis, size in sizes.items():
+        command += ["--size", f"{axis}={size}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        return f"{name}: {done.stderr}\n{text}"
+    for array, values in expected.items():
+        found = np.load(folder / (array + ".out.npy"))
+        if not np.allclose(found, np.asarray(values, float), rtol=1e-12, atol=1e-12):
+            return f"{name}: {array} is {found.tolist()}, not {np.asarray(values).tolist()}\n{text}"
+    return ""
+
+
+wrong = []
+with tempfile.TemporaryDirectory() as folder:
+    for case in CASES:
+        wrong += filter(None, [run(*case, Path(folder))])
+    wrong += filter(None, [run("sums over all lanes instead of additions", *CASES[-1][1:], Path(folder), ["--deterministic"])])
+print("\n".join(wrong) or f"{len(CASES)} cases are right")
+sys.exit(1 if wrong else 0)

@@ -1,0 +1,55 @@
+// What a header promises: only what is so of its kernel.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "emit_testing.h"
+
+namespace kgen {
+namespace {
+
+// The contract, without the slashes of comments.
+std::string header(const std::string &spec_text) {
+  std::string text = emitted_text(spec_text, ".h", "// Each element");
+  text.erase(std::min(text.find("#ifndef"), text.size()));
+  for (size_t at; (at = text.find(" // ")) != std::string::npos;)
+    text.erase(at, 3);
+  return text;
+}
+
+TEST_CASE("the contract has the formula with its constants") {
+  const std::string text = header("kernel = \"k\"\nparams.eps = 1e-5\nparams.n = 3\ninputs.x = \"f32[N]\"\n"
+                                  "outputs.y = \"f32[N]\"\nbody = 'y = x * n + eps;'\n");
+  CHECK(has(text, "Each element, by named axes: y = x * n + eps; with eps = 1e-05, n = 3"));
+}
+
+TEST_CASE("the contract says which output may be which input") {
+  const auto of = [](const std::string &body) {
+    return header("kernel = \"k\"\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\nbody = '" + body + "'\n");
+  };
+  CHECK(has(of("y = x + 1;"), "but exactly, element for element, y may be x."));
+  CHECK(of("y = at(x, N = size(N) - 1 - index(N));").find("may be") == std::string::npos);
+}
+
+TEST_CASE("the contract names arrays with strides, tables of the host, and sums in any order") {
+  const std::string dense = header("kernel = \"k\"\ninputs.x = \"i32[N]\"\noutputs.y = \"i32[N]\"\nbody = 'y = x;'\n");
+  CHECK(dense.find("strides") == std::string::npos);
+  CHECK(dense.find("of the host") == std::string::npos);
+  CHECK(dense.find("table_status") == std::string::npos);
+  CHECK(dense.find("any order") == std::string::npos);
+  CHECK(dense.find("NaN") == std::string::npos);
+  CHECK(has(dense, "whole ones wrap around"));
+  const std::string text = header(R"(kernel = "k"
+tables.t = { type = "i32[N]", range = "B", where = "host" }
+inputs.x = { type = "f32[N]", layout = "strided" }
+inputs.id = "i32[N]"
+outputs.y = { type = "f32[B]", atomic = true }
+body = 'y = 0; at(y, B = id) += x + t[index(N)];'
+)");
+  CHECK(has(text, "but x by strides, in elements"));
+  CHECK(has(text, "but t, of the host"));
+  CHECK(has(text, "but y, to which floats are added in any order, may differ"));
+}
+
+} // namespace
+} // namespace kgen

@@ -1,0 +1,105 @@
+// What `kgen grad` writes: the known short forms, names, and what stays of a spec.
+#include <doctest/doctest.h>
+
+#include "grad/grad.h"
+
+using namespace kgen;
+
+namespace {
+
+struct Written {
+  std::string text, messages;
+  std::string body() const {
+    const size_t begin = text.find("body = '''\n") + 11;
+    return text.substr(begin, text.rfind("'''") - begin);
+  }
+  bool has(const std::string &line) const { return text.find(line + "\n") != std::string::npos; }
+};
+
+Written backward(const std::string &operands, const std::string &body, const GradOptions &options = {}) {
+  Written out;
+  Diagnostics diags;
+  const std::string text = "kernel = \"k\"\n" + operands + "body = '''\n" + body + "\n'''\n";
+  const std::optional<Spec> spec = load_spec("k.toml", text, {}, diags);
+  if (spec) {
+    const std::vector<Variant> variants = variants_of(*spec);
+    if (const auto bodies = body::parse_body(*spec, variants, diags))
+      if (const auto made = differentiate(*spec, variants, *bodies, options, diags))
+        out.text = made->text;
+  }
+  out.messages = diags.render(Diagnostics::Format::short_lines, false);
+  return out;
+}
+
+const std::string kRows = "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n";
+
+} // namespace
+
+TEST_CASE("the gradient of softmax needs its result alone") {
+  const Written w = backward(kRows, "y = softmax(x, N);");
+  CHECK(w.body() == "d_x = (d_y - dot(d_y, y, N)) * y;\n");
+  CHECK(w.has("inputs.y = \"f32[M, N]\""));
+  CHECK_FALSE(w.has("inputs.x = \"f32[M, N]\""));
+}
+
+TEST_CASE("the gradient of cross entropy is p - 1 at the label") {
+  const Written w = backward("inputs.x = \"f32[B, V]\"\ninputs.label = \"i32[B]\"\noutputs.loss = \"f32[B]\"\n",
+                             "loss = logsumexp(x, V) - at(x, V = label);");
+  CHECK(w.body().find("index(V) == label ? -d_loss : 0") != std::string::npos);
+  CHECK(w.body().find("d_m") == std::string::npos); // the maximum only shifts
+}
+
+TEST_CASE("the transpose of a broadcast is a sum over the axes that are missing") {
+  const Written w =
+      backward("inputs.x = \"f32[M, N]\"\ninputs.b = \"f32[N]\"\noutputs.y = \"f32[M, N]\"\n", "y = x * b;");
+  CHECK(w.body() == "d_x = d_y * b;\nd_b = dot(d_y, x, M);\n");
+  CHECK(w.has("outputs.d_b = { type = \"f32[N]\", optional = true }"));
+}
+
+TEST_CASE("where a name is taken, all gradients are d2_") {
+  const Written w =
+      backward("inputs.x = \"f32[N]\"\ninputs.d_x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n", "y = x * d_x;");
+  CHECK(w.body() == "d2_x = d_x * d2_y;\nd2_d_x = d2_y * x;\n");
+}
+
+TEST_CASE("parameters keep their names, and a batch is an axis") {
+  const Written w = backward("params.eps = 1e-5\nbatch.B = [\"x\"]\ninputs.x = \"f32[N]\"\ninputs.w = \"f32[N]\"\n"
+                             "outputs.y = \"f32[N]\"\n",
+                             "y = w / (x + eps);");
+  CHECK(w.has("params.eps = 1e-5"));
+  CHECK(w.has("inputs.x = \"f32[B, N]\""));
+  CHECK(w.body().find("d_w = sum(d_y / together, B);") != std::string::npos);
+  CHECK(w.body().find("real together = x + eps;") != std::string::npos);
+}
+
+TEST_CASE("slices at constant places are written slice by slice") {
+  const Written w = backward("inputs.x = \"f32[N, C=2]\"\noutputs.y = \"f32[N]\"\n", "y = at(x, C = 0) * 3;");
+  CHECK(w.body() == "at(d_x, C = 0) = 3 * d_y;\nat(d_x, C = 1) = 0;\n");
+}
+
+TEST_CASE("a gather through values adds, or sums over all lanes") {
+  const std::string operands = "inputs.token = \"i32[N]\"\ninputs.t = \"f32[V, D]\"\noutputs.y = \"f32[N, D]\"\n";
+  const Written adds = backward(operands, "y = at(t, V = token);");
+  CHECK(adds.body() == "d_t = 0;\nat(d_t, V = token) += d_y;\n");
+  CHECK(adds.has("outputs.d_t = { type = \"f32[V, D]\", atomic = true }"));
+  CHECK(adds.messages.find("KG0607") != std::string::npos);
+  GradOptions deterministic;
+  deterministic.deterministic = true;
+  CHECK(backward(operands, "y = at(t, V = token);", deterministic).body() ==
+        "d_t = sum(d_y, N, where(index(V) == token));\n");
+}
+
+TEST_CASE("one text serves all functions of a list") {
+  const Written w = backward("params.act = [\"relu\", \"twice\"]\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n"
+                             "functions = 'real twice(real v) { return 2 * v; }'\n",
+                             "y = act(x);");
+  CHECK(w.body() == "d_x = d_y * derivative(act, x);\n");
+  CHECK(w.has("real relu_derivative(real v) {"));
+  CHECK(w.has("real twice_derivative(real v) {"));
+}
+
+TEST_CASE("what cannot be differentiated is refused at its line") {
+  CHECK(backward(kRows, "y = x;\nwhile (y > 1) y = y / 2;").messages.find("k.toml:6:1: error") != std::string::npos);
+  CHECK(backward("inputs.x = \"i32[N]\"\noutputs.y = \"i32[N]\"\n", "y = x;").messages.find("KG0602") !=
+        std::string::npos);
+}
