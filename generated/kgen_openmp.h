@@ -6,7 +6,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 6
+#define KGEN_OPENMP_REVISION 7
 
 #include <cmath>
 #include <cstdint>
@@ -644,6 +644,38 @@ inline void atomic_add_f16(uint16_t* place, float value) {
   }
 }
 
+inline int64_t thread_number() {
+#if defined(_OPENMP)
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
+inline int64_t thread_count() {
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+// The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most
+// `most`.
+inline int64_t columns_of(int64_t bytes, int64_t most) {
+  constexpr int64_t kNear = 1 << 19, kLeast = 64;
+  return larger(kLeast, smaller(most, kNear / larger(1, bytes) / kLeast * kLeast));
+}
+
+// The columns that a thread takes at once: whole lines, at most `most`, all parts alike, and enough of them
+// for all threads.
+inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
+  constexpr int64_t kLine = 16;
+  const int64_t threads = thread_count(), all = larger(1, rows);
+  const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
+  return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
+}
+
 constexpr int64_t kLineBytes = 64;  // of a cache
 
 // Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
@@ -682,38 +714,6 @@ class Memory {
  private:
   void* own_ = nullptr;
 };
-
-inline int64_t thread_number() {
-#if defined(_OPENMP)
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
-
-inline int64_t thread_count() {
-#if defined(_OPENMP)
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
-
-// The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most
-// `most`.
-inline int64_t columns_of(int64_t bytes, int64_t most) {
-  constexpr int64_t kNear = 1 << 19, kLeast = 64;
-  return larger(kLeast, smaller(most, kNear / larger(1, bytes) / kLeast * kLeast));
-}
-
-// The columns that a thread takes at once: whole lines, at most `most`, all parts alike, and enough of them
-// for all threads.
-inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
-  constexpr int64_t kLine = 16;
-  const int64_t threads = thread_count(), all = larger(1, rows);
-  const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
-  return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
-}
 
 // The widest vector of the machine that this file is compiled for.
 #if defined(__AVX512F__)

@@ -55,7 +55,8 @@ private:
       extents += (extents.empty() ? "" : ", ") + extent;
     if (extents.empty() && strided) // two constructors take an empty list
       extents = "1";
-    return "{" + place(a) + ", " + a.name + ", {" + extents + "}" + (a.optional ? ", kMayBeNull" : "") + "}";
+    return "{" + place(a) + ", " + a.name + ", {" + extents + "}" +
+           (a.optional ? ", " + p_.spelling.helper("kMayBeNull") : "") + "}";
   }
 
   std::vector<std::string> extents_of(const std::vector<Size> &sizes) {

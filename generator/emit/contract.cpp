@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 
 #include "analysis/in_place.h"
 #include "emit/header.h"
@@ -28,9 +29,49 @@ std::string value_text(const ParamValue &value) {
   return text;
 }
 
+// Where a comment, or a text in quotes, that begins at `at` ends; `at` where none does.
+size_t end_of_comment(const std::string &code, size_t at) {
+  if (code.compare(at, 2, "//") == 0)
+    return std::min(code.find('\n', at), code.size());
+  if (code.compare(at, 2, "/*") == 0)
+    return std::min(code.find("*/", at + 2), code.size() - 2) + 2;
+  return at;
+}
+size_t end_of_quotes(const std::string &code, size_t at) {
+  const char quote = code[at];
+  if (quote != '"' && quote != '\'')
+    return at;
+  for (++at; at < code.size() && code[at] != quote; ++at)
+    at += code[at] == '\\' ? 1 : 0;
+  return std::min(at + 1, code.size());
+}
+
+// Code without its comments, and without the lines that hold nothing else. What they say is the spec's.
+std::string without_comments(const std::string &code) {
+  std::string kept; // as many lines
+  for (size_t at = 0; at < code.size();) {
+    if (const size_t end = end_of_comment(code, at); end != at) {
+      for (; at != end; ++at)
+        kept += code[at] == '\n' ? "\n" : "";
+      continue;
+    }
+    const size_t end = std::max(end_of_quotes(code, at), at + 1);
+    kept += code.substr(at, end - at);
+    at = end;
+  }
+  std::string out, before, after;
+  for (std::istringstream was(code), is(kept); std::getline(was, before);) {
+    std::getline(is, after);
+    if (after.erase(after.find_last_not_of(" \t") + 1).empty() && !trim(before).empty())
+      continue;
+    out += after + "\n";
+  }
+  return out;
+}
+
 // The body says what happens to one element; its constants stand beside it.
 std::string formula(const Spec &spec) {
-  const std::string body(trim(spec.body.text));
+  const std::string body(trim(without_comments(spec.body.text)));
   std::string text;
   if (static_cast<size_t>(std::ranges::count(body, '\n')) < kLongestFormula) {
     text = "Each element, by named axes:\n";

@@ -15,9 +15,9 @@ inline int check_sizes(std::initializer_list<SizeArgument> sizes) {
     if (argument.size < 0) return status_of(KGEN_NEGATIVE_SIZE, argument.place);
   return 0;
 }
-//@ Array
+//@ kMayBeNull
 constexpr bool kMayBeNull = true;
-
+//@ Array
 // An array of a call, and which argument it is: an input, if its elements are constant, or an output.
 struct Array {
   int place;
