@@ -5,6 +5,7 @@ a part of it or a constant, a declaration or one of its keys gone, a list by one
 the spec illegal, or fail in another way, is undone. Runs through all cuts until none helps or the time is over.
 """
 import os
+import re
 
 from tree import Node, Statement
 
@@ -25,6 +26,20 @@ def holders(spec):
         for i, arg in enumerate(thing.args):
             yield thing.args, i
             open_.append(arg)
+
+
+def without_arrays(spec):
+    """One array less, with the statements that name it."""
+    for k in range(len(spec.items) - 1, -1, -1):
+        kind, _, name = spec.items[k][0].partition(".")
+        if kind not in ("inputs", "outputs", "scratch"):
+            continue
+        made = spec.copy()
+        del made.items[k]
+        for listed in lists_of(made.body):
+            listed[:] = [s for s in listed if not re.search(rf"\b{name}\b", "".join(s.lines()))]
+        if made.body:
+            yield made
 
 
 def without_statements(spec):
@@ -127,7 +142,7 @@ def smaller_brackets(spec, k, value):
         yield made
 
 
-CUTS = [without_statements, opened_blocks, smaller_declarations, smaller_expressions]
+CUTS = [without_arrays, without_statements, opened_blocks, smaller_declarations, smaller_expressions]
 
 
 def size_of(spec):
