@@ -21,6 +21,12 @@ def run(command):
         raise BuildError(" ".join(map(str, command)) + "\n" + done.stdout + done.stderr)
 
 
+def up_to_date(library, source):
+    """Whether a library is younger than its source and all headers that the source can include."""
+    headers = [*source.parent.glob("*.h"), *source.parent.parent.glob("*.h")]
+    return library.exists() and library.stat().st_mtime > max(path.stat().st_mtime for path in [source, *headers])
+
+
 def device_arch():
     """sm_90a on a Hopper, the plain architecture of older devices; sm_90a where there is no device to ask."""
     smi = shutil.which("nvidia-smi")
@@ -41,28 +47,21 @@ class Toolchain:
         self.defines = [f"-D{define}" for define in defines]
         self.folder.mkdir(parents=True, exist_ok=True)
         self.nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-        if model:
-            sources = sorted(Path(model).glob("*.cpp"))
-            runtime = [s for s in sources if not s.name.endswith("_test.cpp") and not s.name.startswith("check_")]
-            run(
-                [
-                    "g++",
-                    "-std=c++17",
-                    "-O2",
-                    "-shared",
-                    "-fPIC",
-                    f"-I{model}/include",
-                    *runtime,
-                    "-o",
-                    self.model_library(),
-                ]
-            )
+
+    def build_model(self):
+        """The CPU model of CUDA, where it stands in for a device."""
+        sources = sorted(Path(self.model).glob("*.cpp"))
+        runtime = [s for s in sources if not s.name.endswith("_test.cpp") and not s.name.startswith("check_")]
+        flags = ["-std=c++17", "-O2", "-shared", "-fPIC", f"-I{self.model}/include"]
+        run(["g++", *flags, *runtime, "-o", self.model_library()])
 
     def model_library(self):
         return self.folder / "libcuda_model.so"
 
     def cuda(self, source, library):
         """Compiles a .cu file into `library`; with no library only checks that it compiles."""
+        if library and up_to_date(library, source):
+            return
         if self.model:
             command = ["g++", "-std=c++17", "-O2", "-shared", "-fPIC", f"-I{self.model}/include", *self.defines]
             run(
@@ -85,7 +84,8 @@ class Toolchain:
         run([self.nvcc, *flags, source, *target])
 
     def host(self, source, library):
-        run(["g++", *HOST_FLAGS, source, "-o", library])
+        if not up_to_date(library, source):
+            run(["g++", *HOST_FLAGS, source, "-o", library])
 
 
 def libraries_of(toolchain, kernel_source):

@@ -109,6 +109,22 @@ class Checker:
             for buffer in [*buffers.values(), *([workspace] if workspace else [])]:
                 buffer.free()
 
+    def launch(self, function, contents, sizes):
+        """One call whose results nobody reads. What the function has to write or to clear itself stays as the device
+        hands it out, so that a sanitizer sees a read of it."""
+        library, device = self.libraries["cuda"], self.device
+        kinds = {argument.name: argument.kind for argument in function.of_kind(*ARRAYS)}
+        buffers = {name: Buffer(device, array, fill=kinds[name] != "out") for name, array in contents.items()}
+        wanted = workspace_bytes(function, library, sizes)
+        workspace = Buffer(device, np.empty(wanted, np.uint8), fill=False) if wanted > 0 else None
+        extra = (device.stream, workspace.address if workspace else None, wanted if workspace else 0)
+        getattr(library, f"{function.stem}_cuda")(
+            *arguments(function, buffers, data.scalars(function, self.cases), sizes, [], extra)
+        )
+        device.finish()
+        for buffer in [*buffers.values(), *([workspace] if workspace else [])]:
+            buffer.free()
+
     def compare(self, function, host, on_device, left_out, where, verdict):
         for name, (_, guards_stand) in on_device.items():
             if not guards_stand:

@@ -12,6 +12,7 @@ from interface import ARRAYS, evaluate
 
 EDGES = (0, 1, 2, 3, 5, 7, 17, 31, 32, 33, 61, 64, 65, 127, 128, 129, 255, 257, 1023, 1025, 4092)
 USUAL = 37
+PERIOD = 4194301
 NUMPY = {
     "f64": np.float64,
     "f32": np.float32,
@@ -179,14 +180,21 @@ def bound(value, sizes):
     return evaluate(value, sizes) if isinstance(value, str) else value
 
 
+def repeated(draw, shape, kind):
+    """Random numbers for an array. Drawing takes longer than all else, so that large arrays repeat them after a prime
+    number of elements, which no stride of a kernel is a multiple of."""
+    count = math.prod(shape)
+    return np.resize(narrow(np.asarray(draw(min(count, PERIOD))), kind), count).reshape(shape)
+
+
 def make_normal(entry, argument, shape, sizes, rng):
-    values = rng.standard_normal(shape, np.float32) * entry.get("scale", 1.0) + entry.get("mean", 0.0)
-    return narrow(np.asarray(values), argument.type)
+    scale, mean = entry.get("scale", 1.0), entry.get("mean", 0.0)
+    return repeated(lambda count: rng.standard_normal(count, np.float32) * scale + mean, shape, argument.type)
 
 
 def make_uniform(entry, argument, shape, sizes, rng):
-    values = rng.random(shape, np.float32) * (entry["high"] - entry["low"]) + entry["low"]
-    return narrow(np.asarray(values), argument.type)
+    low, high = entry["low"], entry["high"]
+    return repeated(lambda count: rng.random(count, np.float32) * (high - low) + low, shape, argument.type)
 
 
 def make_integers(entry, argument, shape, sizes, rng):

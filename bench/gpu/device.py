@@ -23,6 +23,7 @@ class Device:
             pointer,
             int64,
         ]
+        self.c.bench_copy_async.argtypes = self.c.bench_copy.argtypes
         self.c.bench_fill.argtypes = [pointer, ctypes.c_int, int64]
         self.c.bench_error.restype = ctypes.c_char_p
         self.can_time = hasattr(self.c, "bench_graph_time")
@@ -39,22 +40,39 @@ class Device:
         if error:
             raise RuntimeError(f"the device reports: {self.c.bench_error(error).decode()}")
 
+    def copy_rate(self, size=1 << 30, times=20):
+        """Bytes that a copy on the device reads and writes in a nanosecond: the median of `times`."""
+        source, target = (self.c.bench_alloc(size) for _ in range(2))
+        self.c.bench_fill(source, GUARD_BYTE, size)
+        taken = []
+        for _ in range(times):
+            self.c.bench_capture_begin()
+            self.c.bench_copy_async(target, source, size)
+            graph = self.c.bench_capture_end()
+            taken.append(self.c.bench_graph_time(graph))
+            self.c.bench_graph_free(graph)
+        self.c.bench_free(source)
+        self.c.bench_free(target)
+        return 2 * size / sorted(taken)[times // 2] / 1e6
+
     def l2_bytes(self):
         return self.c.bench_attribute(L2_BYTES)
 
 
 class Buffer:
-    """An array in device memory with guard bytes on both sides; `shift` makes its address unaligned."""
+    """An array in device memory with guard bytes on both sides; `shift` makes its address unaligned. Without `fill` its
+    memory and its guards are left as they are."""
 
-    def __init__(self, device, array, shift=0):
+    def __init__(self, device, array, shift=0, fill=True):
         self.device, self.array = device, array.copy(order="C")
         self.bytes, self.shift = self.array.nbytes, GUARD + shift
         self.total = self.bytes + self.shift + GUARD
         self.base = device.c.bench_alloc(self.total)
         if not self.base:
             raise MemoryError(f"{self.total} bytes of device memory")
-        device.c.bench_fill(self.base, GUARD_BYTE, self.total)
-        device.c.bench_write(self.address, self.array.ctypes.data, self.bytes)
+        if fill:
+            device.c.bench_fill(self.base, GUARD_BYTE, self.total)
+            device.c.bench_write(self.address, self.array.ctypes.data, self.bytes)
 
     @property
     def address(self):

@@ -10,8 +10,9 @@ import peers
 from call import arguments, workspace_bytes
 from device import Buffer
 
-SAMPLES = 30
-WARM = 3
+SAMPLES, FEWEST_SAMPLES = 30, 5
+WARM = 2
+ENOUGH_MS = 1500  # for all samples of one runner
 MAX_SETS = 200
 MAX_BYTES = 8 << 30
 
@@ -57,7 +58,7 @@ class Ours:
             self.workspace.free()
 
 
-def time_function(device, library, function, cases, sizes):
+def time_function(device, library, function, cases, sizes, copy_rate):
     """One row of the result: our median and spread, bytes a second, and each peer's median and ratio."""
     row = {"function": function.stem, "sizes": sizes}
     contents = data.arrays(function, cases, sizes, np.random.default_rng(7))
@@ -69,24 +70,26 @@ def time_function(device, library, function, cases, sizes):
             return {**row, "error": f"status {ours.status}" if ours.status else "its launches cannot be captured"}
         rivals = peers.prepare(function, contents, data.scalars(function, cases), sizes, ours.sets)
         runners = {"kgen": ours.milliseconds, **{name: r.milliseconds for name, r in rivals.items() if not r.error}}
+        warm = [milliseconds() for _ in range(WARM) for milliseconds in runners.values()]
+        count = min(SAMPLES, max(FEWEST_SAMPLES, int(ENOUGH_MS / (max(warm) * ours.sets))))
         samples = {name: [] for name in runners}
-        for turn in range(WARM + SAMPLES):
+        for _ in range(count):
             for name, milliseconds in runners.items():
-                value = milliseconds()
-                if turn >= WARM:
-                    samples[name].append(value)
+                samples[name].append(milliseconds())
         device.finish()
-        return {**row, **summary(function, cases, sizes, ours.sets, samples, rivals)}
+        return {**row, **summary(function, cases, sizes, ours.sets, samples, rivals, copy_rate)}
     finally:
         ours.free()
 
 
-def summary(function, cases, sizes, sets, samples, rivals):
+def summary(function, cases, sizes, sets, samples, rivals, copy_rate):
     median = statistics.median(samples["kgen"])
     quartiles = statistics.quantiles(samples["kgen"], n=4)
-    row = {"milliseconds": median, "spread": (quartiles[2] - quartiles[0]) / median, "sets": sets, "samples": SAMPLES}
+    row = {"milliseconds": median, "spread": (quartiles[2] - quartiles[0]) / median, "sets": sets}
+    row["samples"] = len(samples["kgen"])
     row["bytes"] = data.bytes_of(function, sizes)
     row["gigabytes_per_second"] = row["bytes"] / median / 1e6
+    row["of_copy"] = row["gigabytes_per_second"] / copy_rate
     flops = cases.of(function, "flops")
     if flops:
         row["teraflops"] = data.evaluate(flops, sizes) / median / 1e9
