@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_CUDA_REVISION 6
+#define KGEN_CUDA_REVISION 7
 
 #include <cmath>
 #include <cstring>
@@ -1264,6 +1264,55 @@ __device__ inline T block_scan_linear(T& carry, T factor, T term) {
   const T factors[1] = {factor}, terms[1] = {term};
   block_scan_linear<kReverse, kExclusive>(totals, carry, factors, terms);
   return totals[0];
+}
+
+struct BF16 {};  // the type of an element of 16 bits, the upper half of an f32
+
+struct F16 {};  // the type of an element in half precision
+
+// What memory holds of an element.
+template <class T>
+struct StoredAs {
+  using Type = T;
+};
+template <>
+struct StoredAs<BF16> {
+  using Type = uint16_t;
+};
+template <>
+struct StoredAs<F16> {
+  using Type = uint16_t;
+};
+template <class T>
+using Stored = typename StoredAs<T>::Type;
+
+// What an element is computed with.
+template <class T>
+using Value = std::conditional_t<std::is_same_v<T, BF16> || std::is_same_v<T, F16>, float, T>;
+
+template <class T>
+constexpr int kBytes = int(sizeof(Stored<T>));
+
+// What was loaded of elements as what they are computed with.
+template <class T, class Loaded>
+__host__ __device__ inline auto to_value(Loaded loaded) {
+  if constexpr (std::is_same_v<T, BF16>)
+    return from_bf16(loaded);
+  else if constexpr (std::is_same_v<T, F16>)
+    return from_f16(loaded);
+  else
+    return loaded;
+}
+
+// The other way round.
+template <class T, class Computed>
+__host__ __device__ inline auto to_stored(Computed value) {
+  if constexpr (std::is_same_v<T, BF16>)
+    return to_bf16(value);
+  else if constexpr (std::is_same_v<T, F16>)
+    return to_f16(value);
+  else
+    return value;
 }
 
 }  // namespace kgen_cuda

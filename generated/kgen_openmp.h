@@ -6,7 +6,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 7
+#define KGEN_OPENMP_REVISION 8
 
 #include <cmath>
 #include <cstdint>
@@ -731,6 +731,9 @@ constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 constexpr int kLanes16 = kVectorBytes / 2;  // elements of 16 bits in a vector
 
 constexpr int kLanes8 = kVectorBytes;  // elements of 8 bits in a vector
+
+template <class T>
+constexpr int kLanesOf = kVectorBytes / int(sizeof(T));  // elements of a type in a vector
 
 template <class T, int N>
 struct VectorOf {
@@ -2754,6 +2757,55 @@ inline Lanes<float, N> pow(Lanes<float, N> base, Lanes<float, N> exponent) {
 template <int N>
 inline Lanes<double, N> pow(Lanes<double, N> base, Lanes<double, N> exponent) {
   return each_lane<double, N>([](double a, double b) { return std::pow(a, b); }, base, exponent);
+}
+
+struct BF16 {};  // the type of an element of 16 bits, the upper half of an f32
+
+struct F16 {};  // the type of an element in half precision
+
+// What memory holds of an element.
+template <class T>
+struct StoredAs {
+  using Type = T;
+};
+template <>
+struct StoredAs<BF16> {
+  using Type = uint16_t;
+};
+template <>
+struct StoredAs<F16> {
+  using Type = uint16_t;
+};
+template <class T>
+using Stored = typename StoredAs<T>::Type;
+
+// What an element is computed with.
+template <class T>
+using Value = std::conditional_t<std::is_same_v<T, BF16> || std::is_same_v<T, F16>, float, T>;
+
+template <class T>
+constexpr int kBytes = int(sizeof(Stored<T>));
+
+// What was loaded of elements as what they are computed with.
+template <class T, class Loaded>
+inline auto to_value(Loaded loaded) {
+  if constexpr (std::is_same_v<T, BF16>)
+    return from_bf16(loaded);
+  else if constexpr (std::is_same_v<T, F16>)
+    return from_f16(loaded);
+  else
+    return loaded;
+}
+
+// The other way round.
+template <class T, class Computed>
+inline auto to_stored(Computed value) {
+  if constexpr (std::is_same_v<T, BF16>)
+    return to_bf16(value);
+  else if constexpr (std::is_same_v<T, F16>)
+    return to_f16(value);
+  else
+    return value;
 }
 
 }  // namespace kgen_openmp

@@ -66,12 +66,12 @@
 extern "C" {
 #endif
 
-// q: f32[B, H, S, 64]
-// k: f32[B, H, R, 64]
-// v: f32[B, H, R, 64]
+// q: f32[B, H, S, D]
+// k: f32[B, H, R, D]
+// v: f32[B, H, R, D]
 // scale: f32
-// o: f32[B, H, S, 64]
-/* @function attention_f32 args: in q f32 [B, H, S, 64]; in k f32 [B, H, R, 64]; in v f32 [B, H, R, 64]; scalar scale f32; out o f32 [B, H, S, 64]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
+// o: f32[B, H, S, D]
+/* @function attention_f32 args: in q f32 [B, H, S, D]; in k f32 [B, H, R, D]; in v f32 [B, H, R, D]; scalar scale f32; out o f32 [B, H, S, D]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
 int64_t attention_f32_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R);
 int attention_f32_cuda(const float* q, const float* k, const float* v, float scale, float* o, int64_t B,
                        int64_t H, int64_t S, int64_t D, int64_t R, void* workspace, int64_t workspace_bytes,
@@ -81,12 +81,12 @@ int attention_f32_openmp(const float* q, const float* k, const float* v, float s
                          int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
                          int64_t workspace_bytes);
 
-// q: bf16[B, H, S, 64]
-// k: bf16[B, H, R, 64]
-// v: bf16[B, H, R, 64]
+// q: bf16[B, H, S, D]
+// k: bf16[B, H, R, D]
+// v: bf16[B, H, R, D]
 // scale: f32
-// o: bf16[B, H, S, 64]
-/* @function attention_bf16 args: in q bf16 [B, H, S, 64]; in k bf16 [B, H, R, 64]; in v bf16 [B, H, R, 64]; scalar scale f32; out o bf16 [B, H, S, 64]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
+// o: bf16[B, H, S, D]
+/* @function attention_bf16 args: in q bf16 [B, H, S, D]; in k bf16 [B, H, R, D]; in v bf16 [B, H, R, D]; scalar scale f32; out o bf16 [B, H, S, D]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
 int64_t attention_bf16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R);
 int attention_bf16_cuda(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
                         int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
@@ -96,12 +96,12 @@ int attention_bf16_openmp(const uint16_t* q, const uint16_t* k, const uint16_t* 
                           int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
                           int64_t workspace_bytes);
 
-// q: f16[B, H, S, 64]
-// k: f16[B, H, R, 64]
-// v: f16[B, H, R, 64]
+// q: f16[B, H, S, D]
+// k: f16[B, H, R, D]
+// v: f16[B, H, R, D]
 // scale: f32
-// o: f16[B, H, S, 64]
-/* @function attention_f16 args: in q f16 [B, H, S, 64]; in k f16 [B, H, R, 64]; in v f16 [B, H, R, 64]; scalar scale f32; out o f16 [B, H, S, 64]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
+// o: f16[B, H, S, D]
+/* @function attention_f16 args: in q f16 [B, H, S, D]; in k f16 [B, H, R, D]; in v f16 [B, H, R, D]; scalar scale f32; out o f16 [B, H, S, D]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
 int64_t attention_f16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R);
 int attention_f16_cuda(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
                        int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,

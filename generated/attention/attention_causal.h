@@ -68,11 +68,11 @@ extern "C" {
 #endif
 
 // scale: f32
-// q: f32[B, H, S, 64]
-// k: f32[B, H, R, 64]
-// v: f32[B, H, R, 64]
-// o: f32[B, H, S, 64]
-/* @function attention_causal_f32 args: scalar scale f32; in q f32 [B, H, S, 64]; in k f32 [B, H, R, 64]; in v f32 [B, H, R, 64]; out o f32 [B, H, S, 64]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
+// q: f32[B, H, S, D]
+// k: f32[B, H, R, D]
+// v: f32[B, H, R, D]
+// o: f32[B, H, S, D]
+/* @function attention_causal_f32 args: scalar scale f32; in q f32 [B, H, S, D]; in k f32 [B, H, R, D]; in v f32 [B, H, R, D]; out o f32 [B, H, S, D]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
 int64_t attention_causal_f32_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R);
 int attention_causal_f32_cuda(float scale, const float* q, const float* k, const float* v, float* o,
                               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
@@ -83,11 +83,11 @@ int attention_causal_f32_openmp(float scale, const float* q, const float* k, con
                                 int64_t workspace_bytes);
 
 // scale: f32
-// q: bf16[B, H, S, 64]
-// k: bf16[B, H, R, 64]
-// v: bf16[B, H, R, 64]
-// o: bf16[B, H, S, 64]
-/* @function attention_causal_bf16 args: scalar scale f32; in q bf16 [B, H, S, 64]; in k bf16 [B, H, R, 64]; in v bf16 [B, H, R, 64]; out o bf16 [B, H, S, 64]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
+// q: bf16[B, H, S, D]
+// k: bf16[B, H, R, D]
+// v: bf16[B, H, R, D]
+// o: bf16[B, H, S, D]
+/* @function attention_causal_bf16 args: scalar scale f32; in q bf16 [B, H, S, D]; in k bf16 [B, H, R, D]; in v bf16 [B, H, R, D]; out o bf16 [B, H, S, D]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
 int64_t attention_causal_bf16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R);
 int attention_causal_bf16_cuda(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
                                uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,

@@ -12,7 +12,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,14 +21,14 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct AttentionCausalF32D64Workspace {
+struct AttentionCausalD64Workspace {
   int64_t p;
   int64_t s_;
   int64_t threads;
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
-  explicit AttentionCausalF32D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+  explicit AttentionCausalD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)B;
     (void)H;
     (void)S;
@@ -40,161 +40,12 @@ struct AttentionCausalF32D64Workspace {
   }
 };
 
-void attention_causal_f32_d64(float scale, const float* q, const float* k, const float* v, float* o,
-                              int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
-  const AttentionCausalF32D64Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * S * 64 * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float greatest = -INFINITY;
-        for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
-            total_lanes += keep(
-                active, load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
-                0.0f);
-          });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          const float s = scale * total;
-          if (r <= s_3) {
-            greatest = maximum(greatest, s);
-          }
-          s_[r] = scale * total;
-        }
-        float l = 0.0f;
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> l_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
-            const auto p_here = exp(load(&s_[r], active) - greatest);
-            store(&p[r], active, p_here);
-            const auto chosen = active && Positions<kLanes32>{r} <= s_3;
-            l_lanes += keep(chosen, p_here, 0.0f);
-          });
-          l += across(l_lanes, [](auto one, auto other) { return one + other; });
-        }
-        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t r = 0; r < R; ++r) {
-            if (r <= s_3) {
-              total += p[r] * load(&v[(bh * R + r) * 64 + d], active);
-            }
-          }
-          store_around(&o[(bh * S + s_3) * 64 + d], active,
-                       l > 0.0f ? quotient(total, l) : Lanes<float, kLanes32>(0.0f), around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionCausalF32D128Workspace {
-  int64_t p;
-  int64_t s_;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit AttentionCausalF32D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
-    (void)D;
-    p = reserve(thread_bytes, R, 4);
-    s_ = reserve(thread_bytes, R, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void attention_causal_f32_d128(float scale, const float* q, const float* k, const float* v, float* o,
-                               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
-  const AttentionCausalF32D128Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * S * 128 * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float greatest = -INFINITY;
-        for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
-            total_lanes += keep(
-                active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
-                0.0f);
-          });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          const float s = scale * total;
-          if (r <= s_3) {
-            greatest = maximum(greatest, s);
-          }
-          s_[r] = scale * total;
-        }
-        float l = 0.0f;
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> l_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
-            const auto p_here = exp(load(&s_[r], active) - greatest);
-            store(&p[r], active, p_here);
-            const auto chosen = active && Positions<kLanes32>{r} <= s_3;
-            l_lanes += keep(chosen, p_here, 0.0f);
-          });
-          l += across(l_lanes, [](auto one, auto other) { return one + other; });
-        }
-        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t r = 0; r < R; ++r) {
-            if (r <= s_3) {
-              total += p[r] * load(&v[(bh * R + r) * 128 + d], active);
-            }
-          }
-          store_around(&o[(bh * S + s_3) * 128 + d], active,
-                       l > 0.0f ? quotient(total, l) : Lanes<float, kLanes32>(0.0f), around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionCausalBf16D64Workspace {
-  int64_t p;
-  int64_t s_;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit AttentionCausalBf16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
-    (void)D;
-    p = reserve(thread_bytes, R, 4);
-    s_ = reserve(thread_bytes, R, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
-                               uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                               char* workspace) {
-  const AttentionCausalBf16D64Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * S * 64 * 2 >= kBeyondCaches;
+template <class T>
+void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                          Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                          char* workspace) {
+  const AttentionCausalD64Workspace space(B, H, S, D, R);
+  const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -209,8 +60,8 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(active,
-                                from_bf16(load(&q[(bh * S + s_3) * 64 + d], active)) *
-                                    from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
+                                to_value<T>(load(&q[(bh * S + s_3) * 64 + d], active)) *
+                                    to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
                                 0.0f);
           });
           total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -235,11 +86,12 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              total += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
+              total += to_value<T>(to_stored<T>(p[r])) * to_value<T>(load(&v[(bh * R + r) * 64 + d], active));
             }
           }
           store_around(&o[(bh * S + s_3) * 64 + d], active,
-                       to_bf16(l > 0.0f ? quotient(total, l) : Lanes<float, kLanes32>(0.0f)), around_caches);
+                       to_stored<T>(l > 0.0f ? quotient(total, l) : Lanes<float, kLanes32>(0.0f)),
+                       around_caches);
         });
       }
     }
@@ -248,14 +100,14 @@ void attention_causal_bf16_d64(float scale, const uint16_t* q, const uint16_t* k
 }
 
 // Where the intermediates lie in the workspace.
-struct AttentionCausalBf16D128Workspace {
+struct AttentionCausalD128Workspace {
   int64_t p;
   int64_t s_;
   int64_t threads;
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
-  explicit AttentionCausalBf16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+  explicit AttentionCausalD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)B;
     (void)H;
     (void)S;
@@ -267,11 +119,12 @@ struct AttentionCausalBf16D128Workspace {
   }
 };
 
-void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
-                                uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                char* workspace) {
-  const AttentionCausalBf16D128Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * S * 128 * 2 >= kBeyondCaches;
+template <class T>
+void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                           Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                           char* workspace) {
+  const AttentionCausalD128Workspace space(B, H, S, D, R);
+  const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -286,8 +139,8 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(active,
-                                from_bf16(load(&q[(bh * S + s_3) * 128 + d], active)) *
-                                    from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
+                                to_value<T>(load(&q[(bh * S + s_3) * 128 + d], active)) *
+                                    to_value<T>(load(&k[(bh * R + r) * 128 + d], active)),
                                 0.0f);
           });
           total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -312,11 +165,13 @@ void attention_causal_bf16_d128(float scale, const uint16_t* q, const uint16_t* 
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              total += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
+              total +=
+                  to_value<T>(to_stored<T>(p[r])) * to_value<T>(load(&v[(bh * R + r) * 128 + d], active));
             }
           }
           store_around(&o[(bh * S + s_3) * 128 + d], active,
-                       to_bf16(l > 0.0f ? quotient(total, l) : Lanes<float, kLanes32>(0.0f)), around_caches);
+                       to_stored<T>(l > 0.0f ? quotient(total, l) : Lanes<float, kLanes32>(0.0f)),
+                       around_caches);
         });
       }
     }
@@ -371,28 +226,28 @@ int64_t workspace_of_attention_causal(int64_t B, int64_t H, int64_t S, int64_t D
 
 extern "C" int64_t attention_causal_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                          int64_t R) {
-  return workspace_of_attention_causal<AttentionCausalF32D64Workspace, AttentionCausalF32D128Workspace>(
-      B, H, S, D, R);
+  return workspace_of_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(B, H, S, D,
+                                                                                                  R);
 }
 
 extern "C" int attention_causal_f32_openmp(float scale, const float* q, const float* k, const float* v,
                                            float* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                            void* workspace, int64_t workspace_bytes) {
-  return launch_attention_causal<AttentionCausalF32D64Workspace, AttentionCausalF32D128Workspace>(
-      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_causal_f32_d64,
-      attention_causal_f32_d128);
+  return launch_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(
+      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_causal_d64<float>,
+      attention_causal_d128<float>);
 }
 
 extern "C" int64_t attention_causal_bf16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                           int64_t R) {
-  return workspace_of_attention_causal<AttentionCausalBf16D64Workspace, AttentionCausalBf16D128Workspace>(
-      B, H, S, D, R);
+  return workspace_of_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(B, H, S, D,
+                                                                                                  R);
 }
 
 extern "C" int attention_causal_bf16_openmp(float scale, const uint16_t* q, const uint16_t* k,
                                             const uint16_t* v, uint16_t* o, int64_t B, int64_t H, int64_t S,
                                             int64_t D, int64_t R, void* workspace, int64_t workspace_bytes) {
-  return launch_attention_causal<AttentionCausalBf16D64Workspace, AttentionCausalBf16D128Workspace>(
-      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_causal_bf16_d64,
-      attention_causal_bf16_d128);
+  return launch_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(
+      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_causal_d64<BF16>,
+      attention_causal_d128<BF16>);
 }

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,21 +22,21 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct AttentionF32D64Workspace {
-  int64_t attention_f32_d64_kernel_tiles;
+struct AttentionD64Workspace {
+  int64_t attention_d64_kernel_tiles;
   int64_t bytes = 0;
 
-  explicit AttentionF32D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+  explicit AttentionD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
-    attention_f32_d64_kernel_tiles = reserve(
+    attention_d64_kernel_tiles = reserve(
         bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    attention_f32_d64_kernel(const float* q, const float* k, const float* v, float scale, float* o, Index B,
-                             Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    attention_d64_kernel(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale,
+                         Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(512)
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 64; ++d) {
-        total += q[(bh * S + s_3) * 64 + d] * k[(bh * R + r) * 64 + d];
+        total += to_value<T>(q[(bh * S + s_3) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
       }
       const float s = scale * total;
       greatest_own = maximum(greatest_own, s);
@@ -79,25 +79,25 @@ __global__ void __launch_bounds__(512)
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total += p[r] * v[(bh * R + r) * 64 + d];
+        total += to_value<T>(to_stored<T>(p[r])) * to_value<T>(v[(bh * R + r) * 64 + d]);
       }
-      o[(bh * S + s_3) * 64 + d] = total / total2;
+      o[(bh * S + s_3) * 64 + d] = to_stored<T>(total / total2);
     }
     __syncthreads();
   }
 }
 
-template <class Index>
-cudaError_t attention_f32_d64(const float* q, const float* k, const float* v, float scale, float* o,
-                              int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
-                              cudaStream_t stream) {
-  const AttentionF32D64Workspace space(B, H, S, D, R);
+template <class Index, class T>
+cudaError_t attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale,
+                          Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                          char* workspace, cudaStream_t stream) {
+  const AttentionD64Workspace space(B, H, S, D, R);
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_f32_d64_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_d64_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
-          wide ? attention_f32_d64_kernel<true, Index> : attention_f32_d64_kernel<false, Index>,
+          wide ? attention_d64_kernel<true, Index, T> : attention_d64_kernel<false, Index, T>,
           smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 64), B * H * S),
           512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
           tiles, tile_bytes);
@@ -107,21 +107,21 @@ cudaError_t attention_f32_d64(const float* q, const float* k, const float* v, fl
 }
 
 // Where the intermediates lie in the workspace.
-struct AttentionF32D128Workspace {
-  int64_t attention_f32_d128_kernel_tiles;
+struct AttentionD128Workspace {
+  int64_t attention_d128_kernel_tiles;
   int64_t bytes = 0;
 
-  explicit AttentionF32D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+  explicit AttentionD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
-    attention_f32_d128_kernel_tiles = reserve(
+    attention_d128_kernel_tiles = reserve(
         bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    attention_f32_d128_kernel(const float* q, const float* k, const float* v, float scale, float* o, Index B,
-                              Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    attention_d128_kernel(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale,
+                          Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(512)
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index d = 0; d < 128; ++d) {
-        total += q[(bh * S + s_3) * 128 + d] * k[(bh * R + r) * 128 + d];
+        total += to_value<T>(q[(bh * S + s_3) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
       }
       const float s = scale * total;
       greatest_own = maximum(greatest_own, s);
@@ -164,369 +164,25 @@ __global__ void __launch_bounds__(512)
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
       float total = 0.0f;
       for (Index r = 0; r < R; ++r) {
-        total += p[r] * v[(bh * R + r) * 128 + d];
+        total += to_value<T>(to_stored<T>(p[r])) * to_value<T>(v[(bh * R + r) * 128 + d]);
       }
-      o[(bh * S + s_3) * 128 + d] = total / total2;
+      o[(bh * S + s_3) * 128 + d] = to_stored<T>(total / total2);
     }
     __syncthreads();
   }
 }
 
-template <class Index>
-cudaError_t attention_f32_d128(const float* q, const float* k, const float* v, float scale, float* o,
-                               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
-                               cudaStream_t stream) {
-  const AttentionF32D128Workspace space(B, H, S, D, R);
+template <class Index, class T>
+cudaError_t attention_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale,
+                           Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                           char* workspace, cudaStream_t stream) {
+  const AttentionD128Workspace space(B, H, S, D, R);
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_f32_d128_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_d128_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
-          wide ? attention_f32_d128_kernel<true, Index> : attention_f32_d128_kernel<false, Index>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 128), B * H * S),
-          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
-          tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionBf16D64Workspace {
-  int64_t attention_bf16_d64_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionBf16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    attention_bf16_d64_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    attention_bf16_d64_kernel(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
-                              uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
-                              int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const p = take<float>(tile, R);
-  float* const s_ = take<float>(tile, R);
-  for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index bh = Index(item / S);
-    const Index s_3 = Index(item % S);
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      float total = 0.0f;
-      for (Index d = 0; d < 64; ++d) {
-        total += from_bf16(q[(bh * S + s_3) * 64 + d]) * from_bf16(k[(bh * R + r) * 64 + d]);
-      }
-      const float s = scale * total;
-      greatest_own = maximum(greatest_own, s);
-      s_[r] = scale * total;
-    }
-    greatest =
-        maximum(greatest,
-                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(R - r_first);
-      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
-      Pack<float, 4> p_pack;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        p_pack[i] = expf(s_pack[i] - greatest);
-        if (i < remaining) {
-          total2_own += p_pack[i];
-        }
-      }
-      store_pack<kWide>(&p[r_first], p_pack, remaining);
-    }
-    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
-    __syncthreads();
-    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      float total = 0.0f;
-      for (Index r = 0; r < R; ++r) {
-        total += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 64 + d]);
-      }
-      o[(bh * S + s_3) * 64 + d] = to_bf16(total / total2);
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index>
-cudaError_t attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
-                               uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                               char* workspace, cudaStream_t stream) {
-  const AttentionBf16D64Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_bf16_d64_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error = launch(
-          wide ? attention_bf16_d64_kernel<true, Index> : attention_bf16_d64_kernel<false, Index>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 64), B * H * S),
-          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
-          tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionBf16D128Workspace {
-  int64_t attention_bf16_d128_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionBf16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    attention_bf16_d128_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    attention_bf16_d128_kernel(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
-                               uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
-                               int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const p = take<float>(tile, R);
-  float* const s_ = take<float>(tile, R);
-  for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index bh = Index(item / S);
-    const Index s_3 = Index(item % S);
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      float total = 0.0f;
-      for (Index d = 0; d < 128; ++d) {
-        total += from_bf16(q[(bh * S + s_3) * 128 + d]) * from_bf16(k[(bh * R + r) * 128 + d]);
-      }
-      const float s = scale * total;
-      greatest_own = maximum(greatest_own, s);
-      s_[r] = scale * total;
-    }
-    greatest =
-        maximum(greatest,
-                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(R - r_first);
-      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
-      Pack<float, 4> p_pack;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        p_pack[i] = expf(s_pack[i] - greatest);
-        if (i < remaining) {
-          total2_own += p_pack[i];
-        }
-      }
-      store_pack<kWide>(&p[r_first], p_pack, remaining);
-    }
-    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
-    __syncthreads();
-    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      float total = 0.0f;
-      for (Index r = 0; r < R; ++r) {
-        total += from_bf16(to_bf16(p[r])) * from_bf16(v[(bh * R + r) * 128 + d]);
-      }
-      o[(bh * S + s_3) * 128 + d] = to_bf16(total / total2);
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index>
-cudaError_t attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
-                                uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                char* workspace, cudaStream_t stream) {
-  const AttentionBf16D128Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_bf16_d128_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error = launch(
-          wide ? attention_bf16_d128_kernel<true, Index> : attention_bf16_d128_kernel<false, Index>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 128), B * H * S),
-          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
-          tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionF16D64Workspace {
-  int64_t attention_f16_d64_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionF16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    attention_f16_d64_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    attention_f16_d64_kernel(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
-                             uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
-                             int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const p = take<float>(tile, R);
-  float* const s_ = take<float>(tile, R);
-  for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index bh = Index(item / S);
-    const Index s_3 = Index(item % S);
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      float total = 0.0f;
-      for (Index d = 0; d < 64; ++d) {
-        total += from_f16(q[(bh * S + s_3) * 64 + d]) * from_f16(k[(bh * R + r) * 64 + d]);
-      }
-      const float s = scale * total;
-      greatest_own = maximum(greatest_own, s);
-      s_[r] = scale * total;
-    }
-    greatest =
-        maximum(greatest,
-                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(R - r_first);
-      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
-      Pack<float, 4> p_pack;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        p_pack[i] = expf(s_pack[i] - greatest);
-        if (i < remaining) {
-          total2_own += p_pack[i];
-        }
-      }
-      store_pack<kWide>(&p[r_first], p_pack, remaining);
-    }
-    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
-    __syncthreads();
-    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      float total = 0.0f;
-      for (Index r = 0; r < R; ++r) {
-        total += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 64 + d]);
-      }
-      o[(bh * S + s_3) * 64 + d] = to_f16(total / total2);
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index>
-cudaError_t attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
-                              uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                              char* workspace, cudaStream_t stream) {
-  const AttentionF16D64Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_f16_d64_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error = launch(
-          wide ? attention_f16_d64_kernel<true, Index> : attention_f16_d64_kernel<false, Index>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 64), B * H * S),
-          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
-          tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionF16D128Workspace {
-  int64_t attention_f16_d128_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionF16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    attention_f16_d128_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    attention_f16_d128_kernel(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
-                              uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
-                              int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const p = take<float>(tile, R);
-  float* const s_ = take<float>(tile, R);
-  for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index bh = Index(item / S);
-    const Index s_3 = Index(item % S);
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      float total = 0.0f;
-      for (Index d = 0; d < 128; ++d) {
-        total += from_f16(q[(bh * S + s_3) * 128 + d]) * from_f16(k[(bh * R + r) * 128 + d]);
-      }
-      const float s = scale * total;
-      greatest_own = maximum(greatest_own, s);
-      s_[r] = scale * total;
-    }
-    greatest =
-        maximum(greatest,
-                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(R - r_first);
-      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
-      Pack<float, 4> p_pack;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        p_pack[i] = expf(s_pack[i] - greatest);
-        if (i < remaining) {
-          total2_own += p_pack[i];
-        }
-      }
-      store_pack<kWide>(&p[r_first], p_pack, remaining);
-    }
-    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
-    __syncthreads();
-    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      float total = 0.0f;
-      for (Index r = 0; r < R; ++r) {
-        total += from_f16(to_f16(p[r])) * from_f16(v[(bh * R + r) * 128 + d]);
-      }
-      o[(bh * S + s_3) * 128 + d] = to_f16(total / total2);
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index>
-cudaError_t attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
-                               uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                               char* workspace, cudaStream_t stream) {
-  const AttentionF16D128Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_f16_d128_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error = launch(
-          wide ? attention_f16_d128_kernel<true, Index> : attention_f16_d128_kernel<false, Index>,
+          wide ? attention_d128_kernel<true, Index, T> : attention_d128_kernel<false, Index, T>,
           smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 128), B * H * S),
           512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, scale, o, B, H, S, R,
           tiles, tile_bytes);
@@ -586,37 +242,37 @@ int64_t workspace_of_attention(int64_t B, int64_t H, int64_t S, int64_t D, int64
 }  // namespace
 
 extern "C" int64_t attention_f32_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  return workspace_of_attention<AttentionF32D64Workspace, AttentionF32D128Workspace>(B, H, S, D, R);
+  return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R);
 }
 
 extern "C" int attention_f32_cuda(const float* q, const float* k, const float* v, float scale, float* o,
                                   int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
                                   int64_t workspace_bytes, void* stream) {
-  return launch_attention<AttentionF32D64Workspace, AttentionF32D128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, stream, attention_f32_d64<int32_t>,
-      attention_f32_d64<int64_t>, attention_f32_d128<int32_t>, attention_f32_d128<int64_t>);
+  return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
+      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, stream, attention_d64<int32_t, float>,
+      attention_d64<int64_t, float>, attention_d128<int32_t, float>, attention_d128<int64_t, float>);
 }
 
 extern "C" int64_t attention_bf16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  return workspace_of_attention<AttentionBf16D64Workspace, AttentionBf16D128Workspace>(B, H, S, D, R);
+  return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R);
 }
 
 extern "C" int attention_bf16_cuda(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                                    uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                    void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_attention<AttentionBf16D64Workspace, AttentionBf16D128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, stream, attention_bf16_d64<int32_t>,
-      attention_bf16_d64<int64_t>, attention_bf16_d128<int32_t>, attention_bf16_d128<int64_t>);
+  return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
+      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, stream, attention_d64<int32_t, BF16>,
+      attention_d64<int64_t, BF16>, attention_d128<int32_t, BF16>, attention_d128<int64_t, BF16>);
 }
 
 extern "C" int64_t attention_f16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  return workspace_of_attention<AttentionF16D64Workspace, AttentionF16D128Workspace>(B, H, S, D, R);
+  return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R);
 }
 
 extern "C" int attention_f16_cuda(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                                   uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                   void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_attention<AttentionF16D64Workspace, AttentionF16D128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, stream, attention_f16_d64<int32_t>,
-      attention_f16_d64<int64_t>, attention_f16_d128<int32_t>, attention_f16_d128<int64_t>);
+  return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
+      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, stream, attention_d64<int32_t, F16>,
+      attention_d64<int64_t, F16>, attention_d128<int32_t, F16>, attention_d128<int64_t, F16>);
 }

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,14 +22,14 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct AttentionOnlineF32D64Workspace {
-  int64_t attention_online_f32_d64_kernel_tiles;
+struct AttentionOnlineD64Workspace {
+  int64_t attention_online_d64_kernel_tiles;
   int64_t bytes = 0;
 
-  explicit AttentionOnlineF32D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+  explicit AttentionOnlineD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     (void)R;
-    attention_online_f32_d64_kernel_tiles =
+    attention_online_d64_kernel_tiles =
         reserve(bytes,
                 workspace_tiles(padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768,
                                 smaller(B * H * S, 1024)),
@@ -37,10 +37,11 @@ struct AttentionOnlineF32D64Workspace {
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    attention_online_f32_d64_kernel(float scale, const float* q, const float* k, const float* v, float* o,
-                                    Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    attention_online_d64_kernel(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles,
+                                int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const acc = take<float>(tile, 64);
@@ -72,7 +73,7 @@ __global__ void __launch_bounds__(512)
            r += Index(blockDim.x)) {
         float total = 0.0f;
         for (Index d = 0; d < 64; ++d) {
-          total += q[(bh * S + s_) * 64 + d] * k[(bh * R + r) * 64 + d];
+          total += to_value<T>(q[(bh * S + s_) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
         }
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
@@ -97,11 +98,11 @@ __global__ void __launch_bounds__(512)
       for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
         float total = 0.0f;
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total += p[r - j * 64] * v[(bh * R + r) * 64 + d];
+          total += to_value<T>(to_stored<T>(p[r - j * 64])) * to_value<T>(v[(bh * R + r) * 64 + d]);
         }
         acc[d] = acc[d] * fix + total;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
-          o[(bh * S + s_) * 64 + d] = l > 0.0f ? acc[d] / l : 0.0f;
+          o[(bh * S + s_) * 64 + d] = to_stored<T>(l > 0.0f ? acc[d] / l : 0.0f);
         }
       }
       __syncthreads();
@@ -109,17 +110,17 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <class Index>
-cudaError_t attention_online_f32_d64(float scale, const float* q, const float* k, const float* v, float* o,
-                                     int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
-                                     cudaStream_t stream) {
-  const AttentionOnlineF32D64Workspace space(B, H, S, D, R);
+template <class Index, class T>
+cudaError_t attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                 Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                                 char* workspace, cudaStream_t stream) {
+  const AttentionOnlineD64Workspace space(B, H, S, D, R);
   const int64_t tile_bytes = padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_online_f32_d64_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_online_d64_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error = launch(
-          wide ? attention_online_f32_d64_kernel<true, Index> : attention_online_f32_d64_kernel<false, Index>,
+          wide ? attention_online_d64_kernel<true, Index, T> : attention_online_d64_kernel<false, Index, T>,
           smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(64, B * H * S),
           512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R,
           tiles, tile_bytes);
@@ -129,14 +130,14 @@ cudaError_t attention_online_f32_d64(float scale, const float* q, const float* k
 }
 
 // Where the intermediates lie in the workspace.
-struct AttentionOnlineF32D128Workspace {
-  int64_t attention_online_f32_d128_kernel_tiles;
+struct AttentionOnlineD128Workspace {
+  int64_t attention_online_d128_kernel_tiles;
   int64_t bytes = 0;
 
-  explicit AttentionOnlineF32D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+  explicit AttentionOnlineD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     (void)R;
-    attention_online_f32_d128_kernel_tiles =
+    attention_online_d128_kernel_tiles =
         reserve(bytes,
                 workspace_tiles(padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768,
                                 smaller(B * H * S, 1024)),
@@ -144,10 +145,11 @@ struct AttentionOnlineF32D128Workspace {
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    attention_online_f32_d128_kernel(float scale, const float* q, const float* k, const float* v, float* o,
-                                     Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    attention_online_d128_kernel(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                 Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles,
+                                 int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const acc = take<float>(tile, 128);
@@ -179,7 +181,7 @@ __global__ void __launch_bounds__(512)
            r += Index(blockDim.x)) {
         float total = 0.0f;
         for (Index d = 0; d < 128; ++d) {
-          total += q[(bh * S + s_) * 128 + d] * k[(bh * R + r) * 128 + d];
+          total += to_value<T>(q[(bh * S + s_) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
         }
         s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
         greatest_own = maximum(greatest_own, s[r - j * 64]);
@@ -204,11 +206,11 @@ __global__ void __launch_bounds__(512)
       for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
         float total = 0.0f;
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total += p[r - j * 64] * v[(bh * R + r) * 128 + d];
+          total += to_value<T>(to_stored<T>(p[r - j * 64])) * to_value<T>(v[(bh * R + r) * 128 + d]);
         }
         acc[d] = acc[d] * fix + total;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
-          o[(bh * S + s_) * 128 + d] = l > 0.0f ? acc[d] / l : 0.0f;
+          o[(bh * S + s_) * 128 + d] = to_stored<T>(l > 0.0f ? acc[d] / l : 0.0f);
         }
       }
       __syncthreads();
@@ -216,239 +218,20 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <class Index>
-cudaError_t attention_online_f32_d128(float scale, const float* q, const float* k, const float* v, float* o,
-                                      int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
-                                      cudaStream_t stream) {
-  const AttentionOnlineF32D128Workspace space(B, H, S, D, R);
+template <class Index, class T>
+cudaError_t attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                  Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                                  char* workspace, cudaStream_t stream) {
+  const AttentionOnlineD128Workspace space(B, H, S, D, R);
   const int64_t tile_bytes = padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_online_f32_d128_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_online_d128_kernel_tiles;
   const bool wide = aligned({tiles});
-  if (const cudaError_t error = launch(wide ? attention_online_f32_d128_kernel<true, Index>
-                                            : attention_online_f32_d128_kernel<false, Index>,
-                                       smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-                                       block_threads(larger(128, 64), B * H * S),
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
-                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionOnlineBf16D64Workspace {
-  int64_t attention_online_bf16_d64_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionOnlineBf16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    (void)R;
-    attention_online_bf16_d64_kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768,
-                                smaller(B * H * S, 1024)),
-                1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    attention_online_bf16_d64_kernel(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
-                                     uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
-                                     int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const acc = take<float>(tile, 64);
-  float* const s = take<float>(tile, 64);
-  float* const p = take<float>(tile, 64);
-  for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index bh = Index(item / S);
-    const Index s_ = Index(item % S);
-    float m = 0.0f;
-    float l = 0.0f;
-    for (Index j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
-      if (j == 0) {
-        m = -INFINITY;
-        l = 0.0f;
-        for (Index d_first = Index(threadIdx.x) * 4; d_first < 64; d_first += Index(blockDim.x) * 4) {
-          const Index remaining = Index(64 - d_first);
-          Pack<float, 4> acc_pack;
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            acc_pack[i] = 0.0f;
-          }
-          store_pack<kWide>(&acc[d_first], acc_pack, remaining);
-        }
-        __syncthreads();
-      }
-      float greatest = -INFINITY;
-      float greatest_own = -INFINITY;
-      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
-           r += Index(blockDim.x)) {
-        float total = 0.0f;
-        for (Index d = 0; d < 64; ++d) {
-          total += from_bf16(q[(bh * S + s_) * 64 + d]) * from_bf16(k[(bh * R + r) * 64 + d]);
-        }
-        s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
-        greatest_own = maximum(greatest_own, s[r - j * 64]);
-      }
-      greatest = maximum(greatest, block_fold(greatest_own, [](float one, float other) {
-                           return float(maximum(one, other));
-                         }));
-      __syncthreads();
-      const float m_new = maximum(m, greatest);
-      const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
-      m = m_new;
-      float total2 = 0.0f;
-      float total2_own = 0.0f;
-      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
-           r += Index(blockDim.x)) {
-        p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
-        total2_own += p[r - j * 64];
-      }
-      total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
-      __syncthreads();
-      l = l * fix + total2;
-      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-        float total = 0.0f;
-        for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 64 + d]);
-        }
-        acc[d] = acc[d] * fix + total;
-        if (j == larger(1, ceil_div(R, 64)) - 1) {
-          o[(bh * S + s_) * 64 + d] = to_bf16(l > 0.0f ? acc[d] / l : 0.0f);
-        }
-      }
-      __syncthreads();
-    }
-  }
-}
-
-template <class Index>
-cudaError_t attention_online_bf16_d64(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
-                                      uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                      char* workspace, cudaStream_t stream) {
-  const AttentionOnlineBf16D64Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_online_bf16_d64_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error =
-          launch(wide ? attention_online_bf16_d64_kernel<true, Index>
-                      : attention_online_bf16_d64_kernel<false, Index>,
-                 smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(64, B * H * S),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S,
-                 R, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionOnlineBf16D128Workspace {
-  int64_t attention_online_bf16_d128_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionOnlineBf16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    (void)R;
-    attention_online_bf16_d128_kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768,
-                                smaller(B * H * S, 1024)),
-                1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    attention_online_bf16_d128_kernel(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
-                                      uint16_t* o, Index B, Index H, Index S, Index R, char* tiles,
-                                      int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const acc = take<float>(tile, 128);
-  float* const s = take<float>(tile, 64);
-  float* const p = take<float>(tile, 64);
-  for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index bh = Index(item / S);
-    const Index s_ = Index(item % S);
-    float m = 0.0f;
-    float l = 0.0f;
-    for (Index j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
-      if (j == 0) {
-        m = -INFINITY;
-        l = 0.0f;
-        for (Index d_first = Index(threadIdx.x) * 4; d_first < 128; d_first += Index(blockDim.x) * 4) {
-          const Index remaining = Index(128 - d_first);
-          Pack<float, 4> acc_pack;
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            acc_pack[i] = 0.0f;
-          }
-          store_pack<kWide>(&acc[d_first], acc_pack, remaining);
-        }
-        __syncthreads();
-      }
-      float greatest = -INFINITY;
-      float greatest_own = -INFINITY;
-      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
-           r += Index(blockDim.x)) {
-        float total = 0.0f;
-        for (Index d = 0; d < 128; ++d) {
-          total += from_bf16(q[(bh * S + s_) * 128 + d]) * from_bf16(k[(bh * R + r) * 128 + d]);
-        }
-        s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
-        greatest_own = maximum(greatest_own, s[r - j * 64]);
-      }
-      greatest = maximum(greatest, block_fold(greatest_own, [](float one, float other) {
-                           return float(maximum(one, other));
-                         }));
-      __syncthreads();
-      const float m_new = maximum(m, greatest);
-      const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
-      m = m_new;
-      float total2 = 0.0f;
-      float total2_own = 0.0f;
-      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
-           r += Index(blockDim.x)) {
-        p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
-        total2_own += p[r - j * 64];
-      }
-      total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
-      __syncthreads();
-      l = l * fix + total2;
-      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-        float total = 0.0f;
-        for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total += from_bf16(to_bf16(p[r - j * 64])) * from_bf16(v[(bh * R + r) * 128 + d]);
-        }
-        acc[d] = acc[d] * fix + total;
-        if (j == larger(1, ceil_div(R, 64)) - 1) {
-          o[(bh * S + s_) * 128 + d] = to_bf16(l > 0.0f ? acc[d] / l : 0.0f);
-        }
-      }
-      __syncthreads();
-    }
-  }
-}
-
-template <class Index>
-cudaError_t attention_online_bf16_d128(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
-                                       uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                       char* workspace, cudaStream_t stream) {
-  const AttentionOnlineBf16D128Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_online_bf16_d128_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error = launch(wide ? attention_online_bf16_d128_kernel<true, Index>
-                                            : attention_online_bf16_d128_kernel<false, Index>,
-                                       smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024),
-                                       block_threads(larger(128, 64), B * H * S),
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale,
-                                       q, k, v, o, B, H, S, R, tiles, tile_bytes);
+  if (const cudaError_t error = launch(
+          wide ? attention_online_d128_kernel<true, Index, T> : attention_online_d128_kernel<false, Index, T>,
+          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(128, 64), B * H * S),
+          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R,
+          tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -507,31 +290,31 @@ int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D
 
 extern "C" int64_t attention_online_f32_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                        int64_t R) {
-  return workspace_of_attention_online<AttentionOnlineF32D64Workspace, AttentionOnlineF32D128Workspace>(
-      B, H, S, D, R);
+  return workspace_of_attention_online<AttentionOnlineD64Workspace, AttentionOnlineD128Workspace>(B, H, S, D,
+                                                                                                  R);
 }
 
 extern "C" int attention_online_f32_cuda(float scale, const float* q, const float* k, const float* v,
                                          float* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_attention_online<AttentionOnlineF32D64Workspace, AttentionOnlineF32D128Workspace>(
-      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, stream, attention_online_f32_d64<int32_t>,
-      attention_online_f32_d64<int64_t>, attention_online_f32_d128<int32_t>,
-      attention_online_f32_d128<int64_t>);
+  return launch_attention_online<AttentionOnlineD64Workspace, AttentionOnlineD128Workspace>(
+      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, stream,
+      attention_online_d64<int32_t, float>, attention_online_d64<int64_t, float>,
+      attention_online_d128<int32_t, float>, attention_online_d128<int64_t, float>);
 }
 
 extern "C" int64_t attention_online_bf16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                         int64_t R) {
-  return workspace_of_attention_online<AttentionOnlineBf16D64Workspace, AttentionOnlineBf16D128Workspace>(
-      B, H, S, D, R);
+  return workspace_of_attention_online<AttentionOnlineD64Workspace, AttentionOnlineD128Workspace>(B, H, S, D,
+                                                                                                  R);
 }
 
 extern "C" int attention_online_bf16_cuda(float scale, const uint16_t* q, const uint16_t* k,
                                           const uint16_t* v, uint16_t* o, int64_t B, int64_t H, int64_t S,
                                           int64_t D, int64_t R, void* workspace, int64_t workspace_bytes,
                                           void* stream) {
-  return launch_attention_online<AttentionOnlineBf16D64Workspace, AttentionOnlineBf16D128Workspace>(
+  return launch_attention_online<AttentionOnlineD64Workspace, AttentionOnlineD128Workspace>(
       scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, stream,
-      attention_online_bf16_d64<int32_t>, attention_online_bf16_d64<int64_t>,
-      attention_online_bf16_d128<int32_t>, attention_online_bf16_d128<int64_t>);
+      attention_online_d64<int32_t, BF16>, attention_online_d64<int64_t, BF16>,
+      attention_online_d128<int32_t, BF16>, attention_online_d128<int64_t, BF16>);
 }

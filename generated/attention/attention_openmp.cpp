@@ -12,7 +12,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,14 +21,14 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct AttentionF32D64Workspace {
+struct AttentionD64Workspace {
   int64_t p;
   int64_t s_;
   int64_t threads;
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
-  explicit AttentionF32D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+  explicit AttentionD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)B;
     (void)H;
     (void)S;
@@ -40,150 +40,11 @@ struct AttentionF32D64Workspace {
   }
 };
 
-void attention_f32_d64(const float* q, const float* k, const float* v, float scale, float* o, int64_t B,
-                       int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
-  const AttentionF32D64Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * S * 64 * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float greatest = -INFINITY;
-        for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
-            total_lanes += keep(
-                active, load(&q[(bh * S + s_3) * 64 + d], active) * load(&k[(bh * R + r) * 64 + d], active),
-                0.0f);
-          });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          const float s = scale * total;
-          greatest = maximum(greatest, s);
-          s_[r] = scale * total;
-        }
-        float total2 = 0.0f;
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &total2_lanes](int64_t r, auto active) {
-                                const auto p_here = exp(load(&s_[r], active) - greatest);
-                                store(&p[r], active, p_here);
-                                total2_lanes += keep(active, p_here, 0.0f);
-                              });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-        }
-        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t r = 0; r < R; ++r) {
-            total += p[r] * load(&v[(bh * R + r) * 64 + d], active);
-          }
-          store_around(&o[(bh * S + s_3) * 64 + d], active, quotient(total, total2), around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionF32D128Workspace {
-  int64_t p;
-  int64_t s_;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit AttentionF32D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
-    (void)D;
-    p = reserve(thread_bytes, R, 4);
-    s_ = reserve(thread_bytes, R, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void attention_f32_d128(const float* q, const float* k, const float* v, float scale, float* o, int64_t B,
-                        int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
-  const AttentionF32D128Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * S * 128 * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float greatest = -INFINITY;
-        for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
-            total_lanes += keep(
-                active, load(&q[(bh * S + s_3) * 128 + d], active) * load(&k[(bh * R + r) * 128 + d], active),
-                0.0f);
-          });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          const float s = scale * total;
-          greatest = maximum(greatest, s);
-          s_[r] = scale * total;
-        }
-        float total2 = 0.0f;
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &total2_lanes](int64_t r, auto active) {
-                                const auto p_here = exp(load(&s_[r], active) - greatest);
-                                store(&p[r], active, p_here);
-                                total2_lanes += keep(active, p_here, 0.0f);
-                              });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-        }
-        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t r = 0; r < R; ++r) {
-            total += p[r] * load(&v[(bh * R + r) * 128 + d], active);
-          }
-          store_around(&o[(bh * S + s_3) * 128 + d], active, quotient(total, total2), around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionBf16D64Workspace {
-  int64_t p;
-  int64_t s_;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit AttentionBf16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
-    (void)D;
-    p = reserve(thread_bytes, R, 4);
-    s_ = reserve(thread_bytes, R, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
-                        int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
-  const AttentionBf16D64Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * S * 64 * 2 >= kBeyondCaches;
+template <class T>
+void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
+                   int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
+  const AttentionD64Workspace space(B, H, S, D, R);
+  const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -198,8 +59,8 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(active,
-                                from_bf16(load(&q[(bh * S + s_3) * 64 + d], active)) *
-                                    from_bf16(load(&k[(bh * R + r) * 64 + d], active)),
+                                to_value<T>(load(&q[(bh * S + s_3) * 64 + d], active)) *
+                                    to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
                                 0.0f);
           });
           total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -221,9 +82,10 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            total += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 64 + d], active));
+            total += to_value<T>(to_stored<T>(p[r])) * to_value<T>(load(&v[(bh * R + r) * 64 + d], active));
           }
-          store_around(&o[(bh * S + s_3) * 64 + d], active, to_bf16(quotient(total, total2)), around_caches);
+          store_around(&o[(bh * S + s_3) * 64 + d], active, to_stored<T>(quotient(total, total2)),
+                       around_caches);
         });
       }
     }
@@ -232,14 +94,14 @@ void attention_bf16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v,
 }
 
 // Where the intermediates lie in the workspace.
-struct AttentionBf16D128Workspace {
+struct AttentionD128Workspace {
   int64_t p;
   int64_t s_;
   int64_t threads;
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
-  explicit AttentionBf16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+  explicit AttentionD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)B;
     (void)H;
     (void)S;
@@ -251,10 +113,11 @@ struct AttentionBf16D128Workspace {
   }
 };
 
-void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
-                         int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
-  const AttentionBf16D128Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * S * 128 * 2 >= kBeyondCaches;
+template <class T>
+void attention_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
+                    int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
+  const AttentionD128Workspace space(B, H, S, D, R);
+  const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -269,8 +132,8 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
             total_lanes += keep(active,
-                                from_bf16(load(&q[(bh * S + s_3) * 128 + d], active)) *
-                                    from_bf16(load(&k[(bh * R + r) * 128 + d], active)),
+                                to_value<T>(load(&q[(bh * S + s_3) * 128 + d], active)) *
+                                    to_value<T>(load(&k[(bh * R + r) * 128 + d], active)),
                                 0.0f);
           });
           total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -292,151 +155,10 @@ void attention_bf16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
-            total += from_bf16(to_bf16(p[r])) * from_bf16(load(&v[(bh * R + r) * 128 + d], active));
+            total += to_value<T>(to_stored<T>(p[r])) * to_value<T>(load(&v[(bh * R + r) * 128 + d], active));
           }
-          store_around(&o[(bh * S + s_3) * 128 + d], active, to_bf16(quotient(total, total2)), around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionF16D64Workspace {
-  int64_t p;
-  int64_t s_;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit AttentionF16D64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
-    (void)D;
-    p = reserve(thread_bytes, R, 4);
-    s_ = reserve(thread_bytes, R, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void attention_f16_d64(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
-                       int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
-  const AttentionF16D64Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * S * 64 * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float greatest = -INFINITY;
-        for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
-            total_lanes += keep(active,
-                                from_f16(load(&q[(bh * S + s_3) * 64 + d], active)) *
-                                    from_f16(load(&k[(bh * R + r) * 64 + d], active)),
-                                0.0f);
-          });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          const float s = scale * total;
-          greatest = maximum(greatest, s);
-          s_[r] = scale * total;
-        }
-        float total2 = 0.0f;
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &total2_lanes](int64_t r, auto active) {
-                                const auto p_here = exp(load(&s_[r], active) - greatest);
-                                store(&p[r], active, p_here);
-                                total2_lanes += keep(active, p_here, 0.0f);
-                              });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-        }
-        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t r = 0; r < R; ++r) {
-            total += from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 64 + d], active));
-          }
-          store_around(&o[(bh * S + s_3) * 64 + d], active, to_f16(quotient(total, total2)), around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionF16D128Workspace {
-  int64_t p;
-  int64_t s_;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit AttentionF16D128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
-    (void)D;
-    p = reserve(thread_bytes, R, 4);
-    s_ = reserve(thread_bytes, R, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void attention_f16_d128(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
-                        int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
-  const AttentionF16D128Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * S * 128 * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float greatest = -INFINITY;
-        for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
-            total_lanes += keep(active,
-                                from_f16(load(&q[(bh * S + s_3) * 128 + d], active)) *
-                                    from_f16(load(&k[(bh * R + r) * 128 + d], active)),
-                                0.0f);
-          });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          const float s = scale * total;
-          greatest = maximum(greatest, s);
-          s_[r] = scale * total;
-        }
-        float total2 = 0.0f;
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &total2_lanes](int64_t r, auto active) {
-                                const auto p_here = exp(load(&s_[r], active) - greatest);
-                                store(&p[r], active, p_here);
-                                total2_lanes += keep(active, p_here, 0.0f);
-                              });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-        }
-        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t r = 0; r < R; ++r) {
-            total += from_f16(to_f16(p[r])) * from_f16(load(&v[(bh * R + r) * 128 + d], active));
-          }
-          store_around(&o[(bh * S + s_3) * 128 + d], active, to_f16(quotient(total, total2)), around_caches);
+          store_around(&o[(bh * S + s_3) * 128 + d], active, to_stored<T>(quotient(total, total2)),
+                       around_caches);
         });
       }
     }
@@ -490,34 +212,36 @@ int64_t workspace_of_attention(int64_t B, int64_t H, int64_t S, int64_t D, int64
 }  // namespace
 
 extern "C" int64_t attention_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  return workspace_of_attention<AttentionF32D64Workspace, AttentionF32D128Workspace>(B, H, S, D, R);
+  return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R);
 }
 
 extern "C" int attention_f32_openmp(const float* q, const float* k, const float* v, float scale, float* o,
                                     int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
                                     int64_t workspace_bytes) {
-  return launch_attention<AttentionF32D64Workspace, AttentionF32D128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_f32_d64, attention_f32_d128);
+  return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
+      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_d64<float>,
+      attention_d128<float>);
 }
 
 extern "C" int64_t attention_bf16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  return workspace_of_attention<AttentionBf16D64Workspace, AttentionBf16D128Workspace>(B, H, S, D, R);
+  return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R);
 }
 
 extern "C" int attention_bf16_openmp(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                                      uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                      void* workspace, int64_t workspace_bytes) {
-  return launch_attention<AttentionBf16D64Workspace, AttentionBf16D128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_bf16_d64, attention_bf16_d128);
+  return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
+      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_d64<BF16>,
+      attention_d128<BF16>);
 }
 
 extern "C" int64_t attention_f16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  return workspace_of_attention<AttentionF16D64Workspace, AttentionF16D128Workspace>(B, H, S, D, R);
+  return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R);
 }
 
 extern "C" int attention_f16_openmp(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                                     uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                     void* workspace, int64_t workspace_bytes) {
-  return launch_attention<AttentionF16D64Workspace, AttentionF16D128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_f16_d64, attention_f16_d128);
+  return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
+      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_d64<F16>, attention_d128<F16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,42 +19,9 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    average_pool_1d_f32_kernel(const float* x, float* y, Index B, Index C, Index W) {
-  const int64_t Q = floor_div(W - 1, 2) + 1;
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * C * Q) return;
-  const Index bc = Index(item / Q);
-  const Index q = Index(item % Q);
-  float total = 0.0f;
-  int32_t total2 = 0;
-  for (Index j = 0; j < 3; ++j) {
-    if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
-      total +=
-          inside(2 * int64_t(q) + int64_t(j) - 1, W) ? x[bc * W + 2 * int64_t(q) + int64_t(j) - 1] : 0.0f;
-    }
-    if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
-      total2 = total2 + 1;
-    }
-  }
-  y[bc * Q + q] = total / float(total2);
-}
-
-template <class Index>
-cudaError_t average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W,
-                                cudaStream_t stream) {
-  const int64_t Q = floor_div(W - 1, 2) + 1;
-  if (const cudaError_t error =
-          launch(average_pool_1d_f32_kernel<Index>, ceil_div(B * C * Q, 256), 256, 0, stream, x, y, B, C, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    average_pool_1d_bf16_kernel(const uint16_t* x, uint16_t* y, Index B, Index C, Index W) {
+    average_pool_1d_kernel(const Stored<T>* x, Stored<T>* y, Index B, Index C, Index W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= B * C * Q) return;
@@ -65,22 +32,22 @@ __global__ void __launch_bounds__(256)
   for (Index j = 0; j < 3; ++j) {
     if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
       total += inside(2 * int64_t(q) + int64_t(j) - 1, W)
-                   ? from_bf16(x[bc * W + 2 * int64_t(q) + int64_t(j) - 1])
+                   ? to_value<T>(x[bc * W + 2 * int64_t(q) + int64_t(j) - 1])
                    : 0.0f;
     }
     if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
       total2 = total2 + 1;
     }
   }
-  y[bc * Q + q] = to_bf16(total / float(total2));
+  y[bc * Q + q] = to_stored<T>(total / float(total2));
 }
 
-template <class Index>
-cudaError_t average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W,
-                                 cudaStream_t stream) {
+template <class Index, class T>
+cudaError_t average_pool_1d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t W,
+                            cudaStream_t stream) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
   if (const cudaError_t error =
-          launch(average_pool_1d_bf16_kernel<Index>, ceil_div(B * C * Q, 256), 256, 0, stream, x, y, B, C, W);
+          launch(average_pool_1d_kernel<Index, T>, ceil_div(B * C * Q, 256), 256, 0, stream, x, y, B, C, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -105,12 +72,12 @@ int launch_average_pool_1d(const T* x, T* y, int64_t B, int64_t C, int64_t W, vo
 
 extern "C" int average_pool_1d_f32_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t W,
                                         void* stream) {
-  return launch_average_pool_1d(x, y, B, C, W, stream, average_pool_1d_f32<int32_t>,
-                                average_pool_1d_f32<int64_t>);
+  return launch_average_pool_1d(x, y, B, C, W, stream, average_pool_1d<int32_t, float>,
+                                average_pool_1d<int64_t, float>);
 }
 
 extern "C" int average_pool_1d_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W,
                                          void* stream) {
-  return launch_average_pool_1d(x, y, B, C, W, stream, average_pool_1d_bf16<int32_t>,
-                                average_pool_1d_bf16<int64_t>);
+  return launch_average_pool_1d(x, y, B, C, W, stream, average_pool_1d<int32_t, BF16>,
+                                average_pool_1d<int64_t, BF16>);
 }

@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,36 +17,10 @@ namespace {
 
 using namespace kgen_openmp;
 
-void average_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) {
+template <class T>
+void average_pool_1d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  const bool around_caches = B * C * Q * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bc = 0; bc < B * C; ++bc) {
-      for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          Lanes<int32_t, kLanes32> total2 = 0;
-          for (int64_t j = 0; j < 3; ++j) {
-            const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
-            if (any_lane(chosen)) {
-              total += keep(chosen, load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active, 0.0f),
-                            0.0f);
-            }
-            total2 += keep(chosen, Lanes<int32_t, kLanes32>(1), 0);
-          }
-          store_around(&y[bc * Q + q], active, total / convert<float>(total2), around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W) {
-  const int64_t Q = floor_div(W - 1, 2) + 1;
-  const bool around_caches = B * C * Q * 2 >= kBeyondCaches;
+  const bool around_caches = B * C * Q * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -59,12 +33,13 @@ void average_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, 
             const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
             if (any_lane(chosen)) {
               total += keep(chosen,
-                            from_bf16(load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active, 0)),
+                            to_value<T>(load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active,
+                                                       Stored<T>(0))),
                             0.0f);
             }
             total2 += keep(chosen, Lanes<int32_t, kLanes32>(1), 0);
           }
-          store_around(&y[bc * Q + q], active, to_bf16(total / convert<float>(total2)), around_caches);
+          store_around(&y[bc * Q + q], active, to_stored<T>(total / convert<float>(total2)), around_caches);
         });
       }
     }
@@ -88,9 +63,9 @@ int launch_average_pool_1d(const T* x, T* y, int64_t B, int64_t C, int64_t W, Ru
 }  // namespace
 
 extern "C" int average_pool_1d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t W) {
-  return launch_average_pool_1d(x, y, B, C, W, average_pool_1d_f32);
+  return launch_average_pool_1d(x, y, B, C, W, average_pool_1d<float>);
 }
 
 extern "C" int average_pool_1d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W) {
-  return launch_average_pool_1d(x, y, B, C, W, average_pool_1d_bf16);
+  return launch_average_pool_1d(x, y, B, C, W, average_pool_1d<BF16>);
 }

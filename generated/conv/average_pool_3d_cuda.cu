@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,9 +19,9 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    average_pool_3d_f32_kernel(const float* x, float* y, Index B, Index C, Index D, Index H, Index W) {
+    average_pool_3d_kernel(const Stored<T>* x, Stored<T>* y, Index B, Index C, Index D, Index H, Index W) {
   const int64_t O = floor_div(D, 2);
   const int64_t P = floor_div(H, 2);
   const int64_t Q = floor_div(W, 2);
@@ -35,58 +35,22 @@ __global__ void __launch_bounds__(256)
   for (Index k = 0; k < 2; ++k) {
     for (Index i = 0; i < 2; ++i) {
       for (Index j = 0; j < 2; ++j) {
-        total += x[((bc * D + 2 * int64_t(o) + int64_t(k)) * H + 2 * int64_t(p) + int64_t(i)) * W +
-                   2 * int64_t(q) + int64_t(j)];
+        total +=
+            to_value<T>(x[((bc * D + 2 * int64_t(o) + int64_t(k)) * H + 2 * int64_t(p) + int64_t(i)) * W +
+                          2 * int64_t(q) + int64_t(j)]);
       }
     }
   }
-  y[((bc * O + o) * P + p) * Q + q] = total / float(int64_t(2) * int64_t(2) * int64_t(2));
+  y[((bc * O + o) * P + p) * Q + q] = to_stored<T>(total / float(int64_t(2) * int64_t(2) * int64_t(2)));
 }
 
-template <class Index>
-cudaError_t average_pool_3d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t D, int64_t H,
-                                int64_t W, cudaStream_t stream) {
+template <class Index, class T>
+cudaError_t average_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t D, int64_t H,
+                            int64_t W, cudaStream_t stream) {
   const int64_t O = floor_div(D, 2);
   const int64_t P = floor_div(H, 2);
   const int64_t Q = floor_div(W, 2);
-  if (const cudaError_t error = launch(average_pool_3d_f32_kernel<Index>, ceil_div(B * C * O * P * Q, 256),
-                                       256, 0, stream, x, y, B, C, D, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    average_pool_3d_bf16_kernel(const uint16_t* x, uint16_t* y, Index B, Index C, Index D, Index H, Index W) {
-  const int64_t O = floor_div(D, 2);
-  const int64_t P = floor_div(H, 2);
-  const int64_t Q = floor_div(W, 2);
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * C * O * P * Q) return;
-  const Index bc = Index(item / Q / P / O);
-  const Index o = Index(item / Q / P % O);
-  const Index p = Index(item / Q % P);
-  const Index q = Index(item % Q);
-  float total = 0.0f;
-  for (Index k = 0; k < 2; ++k) {
-    for (Index i = 0; i < 2; ++i) {
-      for (Index j = 0; j < 2; ++j) {
-        total += from_bf16(x[((bc * D + 2 * int64_t(o) + int64_t(k)) * H + 2 * int64_t(p) + int64_t(i)) * W +
-                             2 * int64_t(q) + int64_t(j)]);
-      }
-    }
-  }
-  y[((bc * O + o) * P + p) * Q + q] = to_bf16(total / float(int64_t(2) * int64_t(2) * int64_t(2)));
-}
-
-template <class Index>
-cudaError_t average_pool_3d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t D, int64_t H,
-                                 int64_t W, cudaStream_t stream) {
-  const int64_t O = floor_div(D, 2);
-  const int64_t P = floor_div(H, 2);
-  const int64_t Q = floor_div(W, 2);
-  if (const cudaError_t error = launch(average_pool_3d_bf16_kernel<Index>, ceil_div(B * C * O * P * Q, 256),
+  if (const cudaError_t error = launch(average_pool_3d_kernel<Index, T>, ceil_div(B * C * O * P * Q, 256),
                                        256, 0, stream, x, y, B, C, D, H, W);
       error != cudaSuccess)
     return error;
@@ -113,12 +77,12 @@ int launch_average_pool_3d(const T* x, T* y, int64_t B, int64_t C, int64_t D, in
 
 extern "C" int average_pool_3d_f32_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t D, int64_t H,
                                         int64_t W, void* stream) {
-  return launch_average_pool_3d(x, y, B, C, D, H, W, stream, average_pool_3d_f32<int32_t>,
-                                average_pool_3d_f32<int64_t>);
+  return launch_average_pool_3d(x, y, B, C, D, H, W, stream, average_pool_3d<int32_t, float>,
+                                average_pool_3d<int64_t, float>);
 }
 
 extern "C" int average_pool_3d_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t D,
                                          int64_t H, int64_t W, void* stream) {
-  return launch_average_pool_3d(x, y, B, C, D, H, W, stream, average_pool_3d_bf16<int32_t>,
-                                average_pool_3d_bf16<int64_t>);
+  return launch_average_pool_3d(x, y, B, C, D, H, W, stream, average_pool_3d<int32_t, BF16>,
+                                average_pool_3d<int64_t, BF16>);
 }

@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,11 +17,13 @@ namespace {
 
 using namespace kgen_openmp;
 
-void average_pool_3d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t D, int64_t H, int64_t W) {
+template <class T>
+void average_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t D, int64_t H,
+                     int64_t W) {
   const int64_t O = floor_div(D, 2);
   const int64_t P = floor_div(H, 2);
   const int64_t Q = floor_div(W, 2);
-  const bool around_caches = B * C * O * P * Q * 4 >= kBeyondCaches;
+  const bool around_caches = B * C * O * P * Q * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(4) schedule(static) nowait)
@@ -34,47 +36,13 @@ void average_pool_3d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t
               for (int64_t k = 0; k < 2; ++k) {
                 for (int64_t i = 0; i < 2; ++i) {
                   for (int64_t j = 0; j < 2; ++j) {
-                    total +=
-                        load_every(&x[((bc * D + 2 * o + k) * H + 2 * p + i) * W + 2 * q + j], 2, active);
-                  }
-                }
-              }
-              store_around(&y[((bc * O + o) * P + p) * Q + q], active, quotient(total, float(2 * 2 * 2)),
-                           around_caches);
-            });
-          }
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void average_pool_3d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t D, int64_t H,
-                          int64_t W) {
-  const int64_t O = floor_div(D, 2);
-  const int64_t P = floor_div(H, 2);
-  const int64_t Q = floor_div(W, 2);
-  const bool around_caches = B * C * O * P * Q * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(4) schedule(static) nowait)
-    for (int64_t bc = 0; bc < B * C; ++bc) {
-      for (int64_t o = 0; o < O; ++o) {
-        for (int64_t p = 0; p < P; ++p) {
-          for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
-              Lanes<float, kLanes32> total = 0.0f;
-              for (int64_t k = 0; k < 2; ++k) {
-                for (int64_t i = 0; i < 2; ++i) {
-                  for (int64_t j = 0; j < 2; ++j) {
-                    total += from_bf16(
+                    total += to_value<T>(
                         load_every(&x[((bc * D + 2 * o + k) * H + 2 * p + i) * W + 2 * q + j], 2, active));
                   }
                 }
               }
               store_around(&y[((bc * O + o) * P + p) * Q + q], active,
-                           to_bf16(quotient(total, float(2 * 2 * 2))), around_caches);
+                           to_stored<T>(quotient(total, float(2 * 2 * 2))), around_caches);
             });
           }
         }
@@ -102,10 +70,10 @@ int launch_average_pool_3d(const T* x, T* y, int64_t B, int64_t C, int64_t D, in
 
 extern "C" int average_pool_3d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t D,
                                           int64_t H, int64_t W) {
-  return launch_average_pool_3d(x, y, B, C, D, H, W, average_pool_3d_f32);
+  return launch_average_pool_3d(x, y, B, C, D, H, W, average_pool_3d<float>);
 }
 
 extern "C" int average_pool_3d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t D,
                                            int64_t H, int64_t W) {
-  return launch_average_pool_3d(x, y, B, C, D, H, W, average_pool_3d_bf16);
+  return launch_average_pool_3d(x, y, B, C, D, H, W, average_pool_3d<BF16>);
 }

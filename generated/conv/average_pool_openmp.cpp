@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,10 +17,11 @@ namespace {
 
 using namespace kgen_openmp;
 
-void average_pool_f32(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W) {
+template <class T>
+void average_pool(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t H, int64_t W) {
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  const bool around_caches = B * C * P * Q * 4 >= kBeyondCaches;
+  const bool around_caches = B * C * P * Q * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(3) schedule(static) nowait)
@@ -33,46 +34,14 @@ void average_pool_f32(const float* x, float* y, int64_t B, int64_t C, int64_t H,
             for (int64_t i = 0; i < 3; ++i) {
               for (int64_t j = 0; j < 3; ++j) {
                 total += (inside(2 * p + i - 1, H)
-                              ? load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1, 2 * q + j - 1,
-                                               W, active, 0.0f)
+                              ? to_value<T>(load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
+                                                           2 * q + j - 1, W, active, Stored<T>(0)))
                               : 0.0f);
                 total2 += convert<int32_t>(inside(2 * p + i - 1, H) ? inside<2>(2 * q + j - 1, W, active)
                                                                     : Mask<kLanes32>(false));
               }
             }
-            store_around(&y[(bc * P + p) * Q + q], active, total / convert<float>(total2), around_caches);
-          });
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void average_pool_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t H, int64_t W) {
-  const int64_t P = floor_div(H - 1, 2) + 1;
-  const int64_t Q = floor_div(W - 1, 2) + 1;
-  const bool around_caches = B * C * P * Q * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(3) schedule(static) nowait)
-    for (int64_t bc = 0; bc < B * C; ++bc) {
-      for (int64_t p = 0; p < P; ++p) {
-        for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-          for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
-            Lanes<float, kLanes32> total = 0.0f;
-            Lanes<int32_t, kLanes32> total2 = 0;
-            for (int64_t i = 0; i < 3; ++i) {
-              for (int64_t j = 0; j < 3; ++j) {
-                total += (inside(2 * p + i - 1, H)
-                              ? from_bf16(load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
-                                                         2 * q + j - 1, W, active, 0))
-                              : 0.0f);
-                total2 += convert<int32_t>(inside(2 * p + i - 1, H) ? inside<2>(2 * q + j - 1, W, active)
-                                                                    : Mask<kLanes32>(false));
-              }
-            }
-            store_around(&y[(bc * P + p) * Q + q], active, to_bf16(total / convert<float>(total2)),
+            store_around(&y[(bc * P + p) * Q + q], active, to_stored<T>(total / convert<float>(total2)),
                          around_caches);
           });
         }
@@ -100,10 +69,10 @@ int launch_average_pool(const T* x, T* y, int64_t B, int64_t C, int64_t H, int64
 }  // namespace
 
 extern "C" int average_pool_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W) {
-  return launch_average_pool(x, y, B, C, H, W, average_pool_f32);
+  return launch_average_pool(x, y, B, C, H, W, average_pool<float>);
 }
 
 extern "C" int average_pool_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t H,
                                         int64_t W) {
-  return launch_average_pool(x, y, B, C, H, W, average_pool_bf16);
+  return launch_average_pool(x, y, B, C, H, W, average_pool<BF16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,9 +19,9 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    activation_relu_f32_kernel(const float* x, const float* bias, float* y, Index rows, Index N) {
+    activation_relu_kernel(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index groups = Index((N + kElements - 1) / kElements);
   if (item >= rows * groups) return;
@@ -30,32 +30,33 @@ __global__ void __launch_bounds__(256)
   const Index n_first = group * kElements;
   const Index remaining = Index(N - n_first);
   const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
-  Pack<float, kElements> y_pack;
+  Pack<Stored<T>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
     const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const float v = bias != nullptr ? x_pack[i] + bias[n] : x_pack[i];
-    y_pack[i] = maximum(v, 0.0f);
+    const float v = bias != nullptr ? to_value<T>(x_pack[i]) + to_value<T>(bias[n]) : to_value<T>(x_pack[i]);
+    y_pack[i] = to_stored<T>(maximum(v, 0.0f));
   }
   store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
-template <class Index>
-cudaError_t activation_relu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
-                                cudaStream_t stream) {
-  const int elements = aligned({x, y}) && N % 4 == 0 ? 4 : 1;
+template <class Index, class T>
+cudaError_t activation_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows, int64_t N,
+                            cudaStream_t stream) {
+  const int elements = aligned({x, y}) && N % (16 / kBytes<T>) == 0 ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(N, elements);
   if (const cudaError_t error =
-          launch(elements == 4 ? activation_relu_f32_kernel<4, Index> : activation_relu_f32_kernel<1, Index>,
+          launch(elements == 16 / kBytes<T> ? activation_relu_kernel<16 / kBytes<T>, Index, T>
+                                            : activation_relu_kernel<1, Index, T>,
                  ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    activation_relu_bf16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows, Index N) {
+    activation_gelu_kernel(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index groups = Index((N + kElements - 1) / kElements);
   if (item >= rows * groups) return;
@@ -64,66 +65,33 @@ __global__ void __launch_bounds__(256)
   const Index n_first = group * kElements;
   const Index remaining = Index(N - n_first);
   const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
+  Pack<Stored<T>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
     const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const float v = bias != nullptr ? from_bf16(x_pack[i]) + from_bf16(bias[n]) : from_bf16(x_pack[i]);
-    y_pack[i] = to_bf16(maximum(v, 0.0f));
+    const float v = bias != nullptr ? to_value<T>(x_pack[i]) + to_value<T>(bias[n]) : to_value<T>(x_pack[i]);
+    y_pack[i] = to_stored<T>(0.5f * v * (1.0f + erff(v * 0.70710677f)));
   }
   store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
-template <class Index>
-cudaError_t activation_relu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                 int64_t N, cudaStream_t stream) {
-  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(
-          elements == 8 ? activation_relu_bf16_kernel<8, Index> : activation_relu_bf16_kernel<1, Index>,
-          ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    activation_relu_f16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((N + kElements - 1) / kElements);
-  if (item >= rows * groups) return;
-  const Index row = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index n_first = group * kElements;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const float v = bias != nullptr ? from_f16(x_pack[i]) + from_f16(bias[n]) : from_f16(x_pack[i]);
-    y_pack[i] = to_f16(maximum(v, 0.0f));
-  }
-  store_pack(&y[row * N + n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t activation_relu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N,
-                                cudaStream_t stream) {
-  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
+template <class Index, class T>
+cudaError_t activation_gelu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows, int64_t N,
+                            cudaStream_t stream) {
+  const int elements = aligned({x, y}) && N % (16 / kBytes<T>) == 0 ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(N, elements);
   if (const cudaError_t error =
-          launch(elements == 8 ? activation_relu_f16_kernel<8, Index> : activation_relu_f16_kernel<1, Index>,
+          launch(elements == 16 / kBytes<T> ? activation_gelu_kernel<16 / kBytes<T>, Index, T>
+                                            : activation_gelu_kernel<1, Index, T>,
                  ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    activation_gelu_f32_kernel(const float* x, const float* bias, float* y, Index rows, Index N) {
+    activation_silu_kernel(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index groups = Index((N + kElements - 1) / kElements);
   if (item >= rows * groups) return;
@@ -132,32 +100,34 @@ __global__ void __launch_bounds__(256)
   const Index n_first = group * kElements;
   const Index remaining = Index(N - n_first);
   const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
-  Pack<float, kElements> y_pack;
+  Pack<Stored<T>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
     const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const float v = bias != nullptr ? x_pack[i] + bias[n] : x_pack[i];
-    y_pack[i] = 0.5f * v * (1.0f + erff(v * 0.70710677f));
+    const float v = bias != nullptr ? to_value<T>(x_pack[i]) + to_value<T>(bias[n]) : to_value<T>(x_pack[i]);
+    y_pack[i] = to_stored<T>(v * sigmoid(v));
   }
   store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
-template <class Index>
-cudaError_t activation_gelu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
-                                cudaStream_t stream) {
-  const int elements = aligned({x, y}) && N % 4 == 0 ? 4 : 1;
+template <class Index, class T>
+cudaError_t activation_silu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows, int64_t N,
+                            cudaStream_t stream) {
+  const int elements = aligned({x, y}) && N % (16 / kBytes<T>) == 0 ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(N, elements);
   if (const cudaError_t error =
-          launch(elements == 4 ? activation_gelu_f32_kernel<4, Index> : activation_gelu_f32_kernel<1, Index>,
+          launch(elements == 16 / kBytes<T> ? activation_silu_kernel<16 / kBytes<T>, Index, T>
+                                            : activation_silu_kernel<1, Index, T>,
                  ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    activation_gelu_bf16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows, Index N) {
+    activation_squared_relu_kernel(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, Index rows,
+                                   Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index groups = Index((N + kElements - 1) / kElements);
   if (item >= rows * groups) return;
@@ -166,267 +136,26 @@ __global__ void __launch_bounds__(256)
   const Index n_first = group * kElements;
   const Index remaining = Index(N - n_first);
   const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
+  Pack<Stored<T>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
     const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const float v = bias != nullptr ? from_bf16(x_pack[i]) + from_bf16(bias[n]) : from_bf16(x_pack[i]);
-    y_pack[i] = to_bf16(0.5f * v * (1.0f + erff(v * 0.70710677f)));
-  }
-  store_pack(&y[row * N + n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t activation_gelu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                 int64_t N, cudaStream_t stream) {
-  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(
-          elements == 8 ? activation_gelu_bf16_kernel<8, Index> : activation_gelu_bf16_kernel<1, Index>,
-          ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    activation_gelu_f16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((N + kElements - 1) / kElements);
-  if (item >= rows * groups) return;
-  const Index row = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index n_first = group * kElements;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const float v = bias != nullptr ? from_f16(x_pack[i]) + from_f16(bias[n]) : from_f16(x_pack[i]);
-    y_pack[i] = to_f16(0.5f * v * (1.0f + erff(v * 0.70710677f)));
-  }
-  store_pack(&y[row * N + n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t activation_gelu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N,
-                                cudaStream_t stream) {
-  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? activation_gelu_f16_kernel<8, Index> : activation_gelu_f16_kernel<1, Index>,
-                 ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    activation_silu_f32_kernel(const float* x, const float* bias, float* y, Index rows, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((N + kElements - 1) / kElements);
-  if (item >= rows * groups) return;
-  const Index row = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index n_first = group * kElements;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
-  Pack<float, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const float v = bias != nullptr ? x_pack[i] + bias[n] : x_pack[i];
-    y_pack[i] = v * sigmoid(v);
-  }
-  store_pack(&y[row * N + n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t activation_silu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
-                                cudaStream_t stream) {
-  const int elements = aligned({x, y}) && N % 4 == 0 ? 4 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 4 ? activation_silu_f32_kernel<4, Index> : activation_silu_f32_kernel<1, Index>,
-                 ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    activation_silu_bf16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((N + kElements - 1) / kElements);
-  if (item >= rows * groups) return;
-  const Index row = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index n_first = group * kElements;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const float v = bias != nullptr ? from_bf16(x_pack[i]) + from_bf16(bias[n]) : from_bf16(x_pack[i]);
-    y_pack[i] = to_bf16(v * sigmoid(v));
-  }
-  store_pack(&y[row * N + n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t activation_silu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                 int64_t N, cudaStream_t stream) {
-  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(
-          elements == 8 ? activation_silu_bf16_kernel<8, Index> : activation_silu_bf16_kernel<1, Index>,
-          ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    activation_silu_f16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((N + kElements - 1) / kElements);
-  if (item >= rows * groups) return;
-  const Index row = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index n_first = group * kElements;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const float v = bias != nullptr ? from_f16(x_pack[i]) + from_f16(bias[n]) : from_f16(x_pack[i]);
-    y_pack[i] = to_f16(v * sigmoid(v));
-  }
-  store_pack(&y[row * N + n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t activation_silu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N,
-                                cudaStream_t stream) {
-  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? activation_silu_f16_kernel<8, Index> : activation_silu_f16_kernel<1, Index>,
-                 ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    activation_squared_relu_f32_kernel(const float* x, const float* bias, float* y, Index rows, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((N + kElements - 1) / kElements);
-  if (item >= rows * groups) return;
-  const Index row = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index n_first = group * kElements;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
-  Pack<float, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const float v = bias != nullptr ? x_pack[i] + bias[n] : x_pack[i];
+    const float v = bias != nullptr ? to_value<T>(x_pack[i]) + to_value<T>(bias[n]) : to_value<T>(x_pack[i]);
     const float r = maximum(v, 0.0f);
-    y_pack[i] = r * r;
+    y_pack[i] = to_stored<T>(r * r);
   }
   store_pack(&y[row * N + n_first], y_pack, remaining);
 }
 
-template <class Index>
-cudaError_t activation_squared_relu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
-                                        cudaStream_t stream) {
-  const int elements = aligned({x, y}) && N % 4 == 0 ? 4 : 1;
+template <class Index, class T>
+cudaError_t activation_squared_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows,
+                                    int64_t N, cudaStream_t stream) {
+  const int elements = aligned({x, y}) && N % (16 / kBytes<T>) == 0 ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(elements == 4 ? activation_squared_relu_f32_kernel<4, Index>
-                                                     : activation_squared_relu_f32_kernel<1, Index>,
-                                       ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    activation_squared_relu_bf16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows,
-                                        Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((N + kElements - 1) / kElements);
-  if (item >= rows * groups) return;
-  const Index row = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index n_first = group * kElements;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const float v = bias != nullptr ? from_bf16(x_pack[i]) + from_bf16(bias[n]) : from_bf16(x_pack[i]);
-    const float r = maximum(v, 0.0f);
-    y_pack[i] = to_bf16(r * r);
-  }
-  store_pack(&y[row * N + n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t activation_squared_relu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                         int64_t N, cudaStream_t stream) {
-  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(elements == 8 ? activation_squared_relu_bf16_kernel<8, Index>
-                                                     : activation_squared_relu_bf16_kernel<1, Index>,
-                                       ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    activation_squared_relu_f16_kernel(const uint16_t* x, const uint16_t* bias, uint16_t* y, Index rows,
-                                       Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((N + kElements - 1) / kElements);
-  if (item >= rows * groups) return;
-  const Index row = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index n_first = group * kElements;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[row * N + n_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const float v = bias != nullptr ? from_f16(x_pack[i]) + from_f16(bias[n]) : from_f16(x_pack[i]);
-    const float r = maximum(v, 0.0f);
-    y_pack[i] = to_f16(r * r);
-  }
-  store_pack(&y[row * N + n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t activation_squared_relu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                        int64_t N, cudaStream_t stream) {
-  const int elements = aligned({x, y}) && N % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(elements == 8 ? activation_squared_relu_f16_kernel<8, Index>
-                                                     : activation_squared_relu_f16_kernel<1, Index>,
-                                       ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
+  if (const cudaError_t error =
+          launch(elements == 16 / kBytes<T> ? activation_squared_relu_kernel<16 / kBytes<T>, Index, T>
+                                            : activation_squared_relu_kernel<1, Index, T>,
+                 ceil_div(rows * groups, 256), 256, 0, stream, x, bias, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -449,72 +178,72 @@ int launch_activation(const T* x, const T* bias, T* y, int64_t rows, int64_t N, 
 
 extern "C" int activation_relu_f32_cuda(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
                                         void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_relu_f32<int32_t>,
-                           activation_relu_f32<int64_t>);
+  return launch_activation(x, bias, y, rows, N, stream, activation_relu<int32_t, float>,
+                           activation_relu<int64_t, float>);
 }
 
 extern "C" int activation_relu_bf16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                          int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_relu_bf16<int32_t>,
-                           activation_relu_bf16<int64_t>);
+  return launch_activation(x, bias, y, rows, N, stream, activation_relu<int32_t, BF16>,
+                           activation_relu<int64_t, BF16>);
 }
 
 extern "C" int activation_relu_f16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                         int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_relu_f16<int32_t>,
-                           activation_relu_f16<int64_t>);
+  return launch_activation(x, bias, y, rows, N, stream, activation_relu<int32_t, F16>,
+                           activation_relu<int64_t, F16>);
 }
 
 extern "C" int activation_gelu_f32_cuda(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
                                         void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_gelu_f32<int32_t>,
-                           activation_gelu_f32<int64_t>);
+  return launch_activation(x, bias, y, rows, N, stream, activation_gelu<int32_t, float>,
+                           activation_gelu<int64_t, float>);
 }
 
 extern "C" int activation_gelu_bf16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                          int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_gelu_bf16<int32_t>,
-                           activation_gelu_bf16<int64_t>);
+  return launch_activation(x, bias, y, rows, N, stream, activation_gelu<int32_t, BF16>,
+                           activation_gelu<int64_t, BF16>);
 }
 
 extern "C" int activation_gelu_f16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                         int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_gelu_f16<int32_t>,
-                           activation_gelu_f16<int64_t>);
+  return launch_activation(x, bias, y, rows, N, stream, activation_gelu<int32_t, F16>,
+                           activation_gelu<int64_t, F16>);
 }
 
 extern "C" int activation_silu_f32_cuda(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
                                         void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_silu_f32<int32_t>,
-                           activation_silu_f32<int64_t>);
+  return launch_activation(x, bias, y, rows, N, stream, activation_silu<int32_t, float>,
+                           activation_silu<int64_t, float>);
 }
 
 extern "C" int activation_silu_bf16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                          int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_silu_bf16<int32_t>,
-                           activation_silu_bf16<int64_t>);
+  return launch_activation(x, bias, y, rows, N, stream, activation_silu<int32_t, BF16>,
+                           activation_silu<int64_t, BF16>);
 }
 
 extern "C" int activation_silu_f16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                         int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_silu_f16<int32_t>,
-                           activation_silu_f16<int64_t>);
+  return launch_activation(x, bias, y, rows, N, stream, activation_silu<int32_t, F16>,
+                           activation_silu<int64_t, F16>);
 }
 
 extern "C" int activation_squared_relu_f32_cuda(const float* x, const float* bias, float* y, int64_t rows,
                                                 int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_squared_relu_f32<int32_t>,
-                           activation_squared_relu_f32<int64_t>);
+  return launch_activation(x, bias, y, rows, N, stream, activation_squared_relu<int32_t, float>,
+                           activation_squared_relu<int64_t, float>);
 }
 
 extern "C" int activation_squared_relu_bf16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y,
                                                  int64_t rows, int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_squared_relu_bf16<int32_t>,
-                           activation_squared_relu_bf16<int64_t>);
+  return launch_activation(x, bias, y, rows, N, stream, activation_squared_relu<int32_t, BF16>,
+                           activation_squared_relu<int64_t, BF16>);
 }
 
 extern "C" int activation_squared_relu_f16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y,
                                                 int64_t rows, int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_squared_relu_f16<int32_t>,
-                           activation_squared_relu_f16<int64_t>);
+  return launch_activation(x, bias, y, rows, N, stream, activation_squared_relu<int32_t, F16>,
+                           activation_squared_relu<int64_t, F16>);
 }

@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,8 +17,9 @@ namespace {
 
 using namespace kgen_openmp;
 
-void activation_relu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
+template <class T>
+void activation_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows, int64_t N) {
+  const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (rows * N > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -26,10 +27,11 @@ void activation_relu_f32(const float* x, const float* bias, float* y, int64_t ro
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
                             [=](int64_t n, auto active) {
-                              const auto v = bias != nullptr
-                                                 ? load(&x[row * N + n], active) + load(&bias[n], active)
-                                                 : load(&x[row * N + n], active);
-                              store_around(&y[row * N + n], active, maximum(v, 0.0f), around_caches);
+                              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                                   to_value<T>(load(&bias[n], active))
+                                                             : to_value<T>(load(&x[row * N + n], active));
+                              store_around(&y[row * N + n], active, to_stored<T>(maximum(v, 0.0f)),
+                                           around_caches);
                             });
       }
     }
@@ -37,8 +39,9 @@ void activation_relu_f32(const float* x, const float* bias, float* y, int64_t ro
   }
 }
 
-void activation_relu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+template <class T>
+void activation_gelu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows, int64_t N) {
+  const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (rows * N > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -46,71 +49,12 @@ void activation_relu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, 
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
                             [=](int64_t n, auto active) {
-                              const auto v = bias != nullptr ? from_bf16(load(&x[row * N + n], active)) +
-                                                                   from_bf16(load(&bias[n], active))
-                                                             : from_bf16(load(&x[row * N + n], active));
-                              store_around(&y[row * N + n], active, to_bf16(maximum(v, 0.0f)), around_caches);
-                            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void activation_relu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (rows * N > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [=](int64_t n, auto active) {
-                              const auto v = bias != nullptr ? from_f16(load(&x[row * N + n], active)) +
-                                                                   from_f16(load(&bias[n], active))
-                                                             : from_f16(load(&x[row * N + n], active));
-                              store_around(&y[row * N + n], active, to_f16(maximum(v, 0.0f)), around_caches);
-                            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void activation_gelu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
-  OMP(omp parallel if (rows * N > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lines<kLanes32>(
-            around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-            [=](int64_t n, auto active) {
-              const auto v = bias != nullptr ? load(&x[row * N + n], active) + load(&bias[n], active)
-                                             : load(&x[row * N + n], active);
-              store_around(&y[row * N + n], active, 0.5f * v * (1.0f + erf(v * 0.70710677f)), around_caches);
-            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void activation_gelu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (rows * N > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [=](int64_t n, auto active) {
-                              const auto v = bias != nullptr ? from_bf16(load(&x[row * N + n], active)) +
-                                                                   from_bf16(load(&bias[n], active))
-                                                             : from_bf16(load(&x[row * N + n], active));
+                              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                                   to_value<T>(load(&bias[n], active))
+                                                             : to_value<T>(load(&x[row * N + n], active));
                               store_around(&y[row * N + n], active,
-                                           to_bf16(0.5f * v * (1.0f + erf(v * 0.70710677f))), around_caches);
+                                           to_stored<T>(0.5f * v * (1.0f + erf(v * 0.70710677f))),
+                                           around_caches);
                             });
       }
     }
@@ -118,8 +62,9 @@ void activation_gelu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, 
   }
 }
 
-void activation_gelu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
+template <class T>
+void activation_silu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows, int64_t N) {
+  const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (rows * N > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -127,11 +72,11 @@ void activation_gelu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, i
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
                             [=](int64_t n, auto active) {
-                              const auto v = bias != nullptr ? from_f16(load(&x[row * N + n], active)) +
-                                                                   from_f16(load(&bias[n], active))
-                                                             : from_f16(load(&x[row * N + n], active));
-                              store_around(&y[row * N + n], active,
-                                           to_f16(0.5f * v * (1.0f + erf(v * 0.70710677f))), around_caches);
+                              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                                   to_value<T>(load(&bias[n], active))
+                                                             : to_value<T>(load(&x[row * N + n], active));
+                              store_around(&y[row * N + n], active, to_stored<T>(v * sigmoid(v)),
+                                           around_caches);
                             });
       }
     }
@@ -139,8 +84,10 @@ void activation_gelu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, i
   }
 }
 
-void activation_silu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
+template <class T>
+void activation_squared_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows,
+                             int64_t N) {
+  const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (rows * N > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -148,115 +95,11 @@ void activation_silu_f32(const float* x, const float* bias, float* y, int64_t ro
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
                             [=](int64_t n, auto active) {
-                              const auto v = bias != nullptr
-                                                 ? load(&x[row * N + n], active) + load(&bias[n], active)
-                                                 : load(&x[row * N + n], active);
-                              store_around(&y[row * N + n], active, v * sigmoid(v), around_caches);
-                            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void activation_silu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (rows * N > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [=](int64_t n, auto active) {
-                              const auto v = bias != nullptr ? from_bf16(load(&x[row * N + n], active)) +
-                                                                   from_bf16(load(&bias[n], active))
-                                                             : from_bf16(load(&x[row * N + n], active));
-                              store_around(&y[row * N + n], active, to_bf16(v * sigmoid(v)), around_caches);
-                            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void activation_silu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (rows * N > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [=](int64_t n, auto active) {
-                              const auto v = bias != nullptr ? from_f16(load(&x[row * N + n], active)) +
-                                                                   from_f16(load(&bias[n], active))
-                                                             : from_f16(load(&x[row * N + n], active));
-                              store_around(&y[row * N + n], active, to_f16(v * sigmoid(v)), around_caches);
-                            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void activation_squared_relu_f32(const float* x, const float* bias, float* y, int64_t rows, int64_t N) {
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
-  OMP(omp parallel if (rows * N > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [=](int64_t n, auto active) {
-                              const auto v = bias != nullptr
-                                                 ? load(&x[row * N + n], active) + load(&bias[n], active)
-                                                 : load(&x[row * N + n], active);
+                              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                                   to_value<T>(load(&bias[n], active))
+                                                             : to_value<T>(load(&x[row * N + n], active));
                               const auto r = maximum(v, 0.0f);
-                              store_around(&y[row * N + n], active, r * r, around_caches);
-                            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void activation_squared_relu_bf16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                  int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (rows * N > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [=](int64_t n, auto active) {
-                              const auto v = bias != nullptr ? from_bf16(load(&x[row * N + n], active)) +
-                                                                   from_bf16(load(&bias[n], active))
-                                                             : from_bf16(load(&x[row * N + n], active));
-                              const auto r = maximum(v, 0.0f);
-                              store_around(&y[row * N + n], active, to_bf16(r * r), around_caches);
-                            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void activation_squared_relu_f16(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                 int64_t N) {
-  const bool around_caches = rows * N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (rows * N > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [=](int64_t n, auto active) {
-                              const auto v = bias != nullptr ? from_f16(load(&x[row * N + n], active)) +
-                                                                   from_f16(load(&bias[n], active))
-                                                             : from_f16(load(&x[row * N + n], active));
-                              const auto r = maximum(v, 0.0f);
-                              store_around(&y[row * N + n], active, to_f16(r * r), around_caches);
+                              store_around(&y[row * N + n], active, to_stored<T>(r * r), around_caches);
                             });
       }
     }
@@ -279,60 +122,60 @@ int launch_activation(const T* x, const T* bias, T* y, int64_t rows, int64_t N, 
 
 extern "C" int activation_relu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
                                           int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_relu_f32);
+  return launch_activation(x, bias, y, rows, N, activation_relu<float>);
 }
 
 extern "C" int activation_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                            int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_relu_bf16);
+  return launch_activation(x, bias, y, rows, N, activation_relu<BF16>);
 }
 
 extern "C" int activation_relu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                           int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_relu_f16);
+  return launch_activation(x, bias, y, rows, N, activation_relu<F16>);
 }
 
 extern "C" int activation_gelu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
                                           int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_gelu_f32);
+  return launch_activation(x, bias, y, rows, N, activation_gelu<float>);
 }
 
 extern "C" int activation_gelu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                            int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_gelu_bf16);
+  return launch_activation(x, bias, y, rows, N, activation_gelu<BF16>);
 }
 
 extern "C" int activation_gelu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                           int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_gelu_f16);
+  return launch_activation(x, bias, y, rows, N, activation_gelu<F16>);
 }
 
 extern "C" int activation_silu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
                                           int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_silu_f32);
+  return launch_activation(x, bias, y, rows, N, activation_silu<float>);
 }
 
 extern "C" int activation_silu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                            int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_silu_bf16);
+  return launch_activation(x, bias, y, rows, N, activation_silu<BF16>);
 }
 
 extern "C" int activation_silu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                           int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_silu_f16);
+  return launch_activation(x, bias, y, rows, N, activation_silu<F16>);
 }
 
 extern "C" int activation_squared_relu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
                                                   int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_squared_relu_f32);
+  return launch_activation(x, bias, y, rows, N, activation_squared_relu<float>);
 }
 
 extern "C" int activation_squared_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y,
                                                    int64_t rows, int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_squared_relu_bf16);
+  return launch_activation(x, bias, y, rows, N, activation_squared_relu<BF16>);
 }
 
 extern "C" int activation_squared_relu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y,
                                                   int64_t rows, int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_squared_relu_f16);
+  return launch_activation(x, bias, y, rows, N, activation_squared_relu<F16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,118 +19,31 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    add_vectors_f32_kernel(const float* x, const float* y, float* z, Index N) {
+    add_vectors_kernel(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index n_first = item * kElements;
   if (n_first >= N) return;
   const Index remaining = Index(N - n_first);
   const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
   const auto y_pack = load_pack<kElements>(&y[n_first], remaining);
-  Pack<float, kElements> z_pack;
+  Pack<Stored<T>, kElements> z_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    z_pack[i] = x_pack[i] + y_pack[i];
+    z_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) + to_value<T>(y_pack[i]));
   }
   store_pack(&z[n_first], z_pack, remaining);
 }
 
-template <class Index>
-cudaError_t add_vectors_f32(const float* x, const float* y, float* z, int64_t N, cudaStream_t stream) {
-  const int elements = aligned({x, y, z}) ? 4 : 1;
+template <class Index, class T>
+cudaError_t add_vectors(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t N,
+                        cudaStream_t stream) {
+  const int elements = aligned({x, y, z}) ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(N, elements);
   if (const cudaError_t error =
-          launch(elements == 4 ? add_vectors_f32_kernel<4, Index> : add_vectors_f32_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, y, z, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    add_vectors_f64_kernel(const double* x, const double* y, double* z, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
-  const auto y_pack = load_pack<kElements>(&y[n_first], remaining);
-  Pack<double, kElements> z_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    z_pack[i] = x_pack[i] + y_pack[i];
-  }
-  store_pack(&z[n_first], z_pack, remaining);
-}
-
-template <class Index>
-cudaError_t add_vectors_f64(const double* x, const double* y, double* z, int64_t N, cudaStream_t stream) {
-  const int elements = aligned({x, y, z}) ? 2 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 2 ? add_vectors_f64_kernel<2, Index> : add_vectors_f64_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, y, z, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    add_vectors_bf16_kernel(const uint16_t* x, const uint16_t* y, uint16_t* z, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
-  const auto y_pack = load_pack<kElements>(&y[n_first], remaining);
-  Pack<uint16_t, kElements> z_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    z_pack[i] = to_bf16(from_bf16(x_pack[i]) + from_bf16(y_pack[i]));
-  }
-  store_pack(&z[n_first], z_pack, remaining);
-}
-
-template <class Index>
-cudaError_t add_vectors_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N,
-                             cudaStream_t stream) {
-  const int elements = aligned({x, y, z}) ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? add_vectors_bf16_kernel<8, Index> : add_vectors_bf16_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, y, z, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    add_vectors_f16_kernel(const uint16_t* x, const uint16_t* y, uint16_t* z, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
-  const auto y_pack = load_pack<kElements>(&y[n_first], remaining);
-  Pack<uint16_t, kElements> z_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    z_pack[i] = to_f16(from_f16(x_pack[i]) + from_f16(y_pack[i]));
-  }
-  store_pack(&z[n_first], z_pack, remaining);
-}
-
-template <class Index>
-cudaError_t add_vectors_f16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N,
-                            cudaStream_t stream) {
-  const int elements = aligned({x, y, z}) ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? add_vectors_f16_kernel<8, Index> : add_vectors_f16_kernel<1, Index>,
+          launch(elements == 16 / kBytes<T> ? add_vectors_kernel<16 / kBytes<T>, Index, T>
+                                            : add_vectors_kernel<1, Index, T>,
                  ceil_div(groups, 256), 256, 0, stream, x, y, z, N);
       error != cudaSuccess)
     return error;
@@ -181,21 +94,21 @@ int launch_add_vectors(const T* x, const T* y, T* z, int64_t N, void* stream, Ru
 }  // namespace
 
 extern "C" int add_vectors_f32_cuda(const float* x, const float* y, float* z, int64_t N, void* stream) {
-  return launch_add_vectors(x, y, z, N, stream, add_vectors_f32<int32_t>, add_vectors_f32<int64_t>);
+  return launch_add_vectors(x, y, z, N, stream, add_vectors<int32_t, float>, add_vectors<int64_t, float>);
 }
 
 extern "C" int add_vectors_f64_cuda(const double* x, const double* y, double* z, int64_t N, void* stream) {
-  return launch_add_vectors(x, y, z, N, stream, add_vectors_f64<int32_t>, add_vectors_f64<int64_t>);
+  return launch_add_vectors(x, y, z, N, stream, add_vectors<int32_t, double>, add_vectors<int64_t, double>);
 }
 
 extern "C" int add_vectors_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N,
                                      void* stream) {
-  return launch_add_vectors(x, y, z, N, stream, add_vectors_bf16<int32_t>, add_vectors_bf16<int64_t>);
+  return launch_add_vectors(x, y, z, N, stream, add_vectors<int32_t, BF16>, add_vectors<int64_t, BF16>);
 }
 
 extern "C" int add_vectors_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N,
                                     void* stream) {
-  return launch_add_vectors(x, y, z, N, stream, add_vectors_f16<int32_t>, add_vectors_f16<int64_t>);
+  return launch_add_vectors(x, y, z, N, stream, add_vectors<int32_t, F16>, add_vectors<int64_t, F16>);
 }
 
 extern "C" int add_vectors_i32_cuda(const int32_t* x, const int32_t* y, int32_t* z, int64_t N, void* stream) {

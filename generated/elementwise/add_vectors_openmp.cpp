@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,78 +17,18 @@ namespace {
 
 using namespace kgen_openmp;
 
-void add_vectors_f32(const float* x, const float* y, float* z, int64_t N) {
-  const bool around_caches = N * 4 >= kBeyondCaches;
+template <class T>
+void add_vectors(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t N) {
+  const bool around_caches = N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (N > 16384))
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(&z[n], active, load(&x[n], active) + load(&y[n], active), around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void add_vectors_f64(const double* x, const double* y, double* z, int64_t N) {
-  const bool around_caches = N * 8 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes64>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(&z[n], active, load(&x[n], active) + load(&y[n], active), around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void add_vectors_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N) {
-  const bool around_caches = N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&z[n], active,
-                         to_bf16(from_bf16(load(&x[n], active)) + from_bf16(load(&y[n], active))),
+                         to_stored<T>(to_value<T>(load(&x[n], active)) + to_value<T>(load(&y[n], active))),
                          around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void add_vectors_f16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N) {
-  const bool around_caches = N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(&z[n], active, to_f16(from_f16(load(&x[n], active)) + from_f16(load(&y[n], active))),
-                         around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void add_vectors_i32(const int32_t* x, const int32_t* y, int32_t* z, int64_t N) {
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(&z[n], active, load(&x[n], active) + load(&y[n], active), around_caches);
           });
     }
     if (around_caches) finish_stores();
@@ -109,21 +49,21 @@ int launch_add_vectors(const T* x, const T* y, T* z, int64_t N, Run run) {
 }  // namespace
 
 extern "C" int add_vectors_f32_openmp(const float* x, const float* y, float* z, int64_t N) {
-  return launch_add_vectors(x, y, z, N, add_vectors_f32);
+  return launch_add_vectors(x, y, z, N, add_vectors<float>);
 }
 
 extern "C" int add_vectors_f64_openmp(const double* x, const double* y, double* z, int64_t N) {
-  return launch_add_vectors(x, y, z, N, add_vectors_f64);
+  return launch_add_vectors(x, y, z, N, add_vectors<double>);
 }
 
 extern "C" int add_vectors_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N) {
-  return launch_add_vectors(x, y, z, N, add_vectors_bf16);
+  return launch_add_vectors(x, y, z, N, add_vectors<BF16>);
 }
 
 extern "C" int add_vectors_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N) {
-  return launch_add_vectors(x, y, z, N, add_vectors_f16);
+  return launch_add_vectors(x, y, z, N, add_vectors<F16>);
 }
 
 extern "C" int add_vectors_i32_openmp(const int32_t* x, const int32_t* y, int32_t* z, int64_t N) {
-  return launch_add_vectors(x, y, z, N, add_vectors_i32);
+  return launch_add_vectors(x, y, z, N, add_vectors<int32_t>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,9 +19,9 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    dropout_f32_kernel(const float* x, float rate, int64_t seed, float* y, bool* kept, Index M, Index N) {
+    dropout_kernel(const Stored<T>* x, float rate, int64_t seed, Stored<T>* y, bool* kept, Index M, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index groups = Index((N + kElements - 1) / kElements);
   if (item >= M * groups) return;
@@ -31,63 +31,26 @@ __global__ void __launch_bounds__(256)
   const Index remaining = Index(N - n_first);
   Pack<bool, kElements> kept_pack;
   const auto x_pack = load_pack<kElements>(&x[m * N + n_first], remaining);
-  Pack<float, kElements> y_pack;
+  Pack<Stored<T>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
     const Index n = n_first + (i < remaining ? i : remaining - 1);
     const bool kept_here = random_uniform(seed, int64_t(m) * int64_t(N) + int64_t(n)) >= rate;
     kept_pack[i] = kept_here;
-    y_pack[i] = kept_here ? x_pack[i] / (1.0f - rate) : 0.0f;
+    y_pack[i] = to_stored<T>(kept_here ? to_value<T>(x_pack[i]) / (1.0f - rate) : 0.0f);
   }
   store_pack(&kept[m * N + n_first], kept_pack, remaining);
   store_pack(&y[m * N + n_first], y_pack, remaining);
 }
 
-template <class Index>
-cudaError_t dropout_f32(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M, int64_t N,
-                        cudaStream_t stream) {
-  const int elements = aligned({kept, x, y}) && N % 8 == 0 ? 8 : 1;
+template <class Index, class T>
+cudaError_t dropout(const Stored<T>* x, float rate, int64_t seed, Stored<T>* y, bool* kept, int64_t M,
+                    int64_t N, cudaStream_t stream) {
+  const int elements = aligned({kept, x, y}) && N % (32 / kBytes<T>) == 0 ? 32 / kBytes<T> : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? dropout_f32_kernel<8, Index> : dropout_f32_kernel<1, Index>,
-                 ceil_div(M * groups, 256), 256, 0, stream, x, rate, seed, y, kept, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256) dropout_bf16_kernel(const uint16_t* x, float rate, int64_t seed,
-                                                           uint16_t* y, bool* kept, Index M, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((N + kElements - 1) / kElements);
-  if (item >= M * groups) return;
-  const Index m = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index n_first = group * kElements;
-  const Index remaining = Index(N - n_first);
-  Pack<bool, kElements> kept_pack;
-  const auto x_pack = load_pack<kElements>(&x[m * N + n_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const Index n = n_first + (i < remaining ? i : remaining - 1);
-    const bool kept_here = random_uniform(seed, int64_t(m) * int64_t(N) + int64_t(n)) >= rate;
-    kept_pack[i] = kept_here;
-    y_pack[i] = to_bf16(kept_here ? from_bf16(x_pack[i]) / (1.0f - rate) : 0.0f);
-  }
-  store_pack(&kept[m * N + n_first], kept_pack, remaining);
-  store_pack(&y[m * N + n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t dropout_bf16(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept, int64_t M,
-                         int64_t N, cudaStream_t stream) {
-  const int elements = aligned({kept, x, y}) && N % 16 == 0 ? 16 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 16 ? dropout_bf16_kernel<16, Index> : dropout_bf16_kernel<1, Index>,
-                 ceil_div(M * groups, 256), 256, 0, stream, x, rate, seed, y, kept, M, N);
+  if (const cudaError_t error = launch(
+          elements == 32 / kBytes<T> ? dropout_kernel<32 / kBytes<T>, Index, T> : dropout_kernel<1, Index, T>,
+          ceil_div(M * groups, 256), 256, 0, stream, x, rate, seed, y, kept, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -111,10 +74,11 @@ int launch_dropout(const T* x, float rate, int64_t seed, T* y, bool* kept, int64
 
 extern "C" int dropout_f32_cuda(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M,
                                 int64_t N, void* stream) {
-  return launch_dropout(x, rate, seed, y, kept, M, N, stream, dropout_f32<int32_t>, dropout_f32<int64_t>);
+  return launch_dropout(x, rate, seed, y, kept, M, N, stream, dropout<int32_t, float>,
+                        dropout<int64_t, float>);
 }
 
 extern "C" int dropout_bf16_cuda(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept,
                                  int64_t M, int64_t N, void* stream) {
-  return launch_dropout(x, rate, seed, y, kept, M, N, stream, dropout_bf16<int32_t>, dropout_bf16<int64_t>);
+  return launch_dropout(x, rate, seed, y, kept, M, N, stream, dropout<int32_t, BF16>, dropout<int64_t, BF16>);
 }

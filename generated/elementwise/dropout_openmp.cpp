@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,33 +17,9 @@ namespace {
 
 using namespace kgen_openmp;
 
-void dropout_f32(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel if (M * N > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        for_lines<kLanes32>(
-            around_caches, &y[m * N + n_first], n_first, smaller(n_first + 4096, N),
-            [=](int64_t n, auto active) {
-              const auto by_lane =
-                  gather<float>(n, active, [&](int64_t n_at) { return random_uniform(seed, m * N + n_at); });
-              const auto kept_here = by_lane >= rate;
-              store(&kept[m * N + n], active, kept_here);
-              store_around(&y[m * N + n], active,
-                           choose(kept_here, quotient(load(&x[m * N + n], active), 1.0f - rate), 0.0f),
-                           around_caches);
-            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void dropout_bf16(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept, int64_t M,
-                  int64_t N) {
-  const bool around_caches = M * N * 2 >= kBeyondCaches;
+template <class T>
+void dropout(const Stored<T>* x, float rate, int64_t seed, Stored<T>* y, bool* kept, int64_t M, int64_t N) {
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (M * N > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -58,8 +34,8 @@ void dropout_bf16(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool
               store(&kept[m * N + n], active, kept_here);
               store_around(
                   &y[m * N + n], active,
-                  to_bf16(
-                      choose(kept_here, quotient(from_bf16(load(&x[m * N + n], active)), 1.0f - rate), 0.0f)),
+                  to_stored<T>(choose(kept_here,
+                                      quotient(to_value<T>(load(&x[m * N + n], active)), 1.0f - rate), 0.0f)),
                   around_caches);
             });
       }
@@ -83,10 +59,10 @@ int launch_dropout(const T* x, float rate, int64_t seed, T* y, bool* kept, int64
 
 extern "C" int dropout_f32_openmp(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M,
                                   int64_t N) {
-  return launch_dropout(x, rate, seed, y, kept, M, N, dropout_f32);
+  return launch_dropout(x, rate, seed, y, kept, M, N, dropout<float>);
 }
 
 extern "C" int dropout_bf16_openmp(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept,
                                    int64_t M, int64_t N) {
-  return launch_dropout(x, rate, seed, y, kept, M, N, dropout_bf16);
+  return launch_dropout(x, rate, seed, y, kept, M, N, dropout<BF16>);
 }

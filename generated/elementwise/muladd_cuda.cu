@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,90 +19,31 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    muladd_f32_kernel(const float* a, const float* b, float c, float* z, Index N) {
+    muladd_kernel(const Stored<T>* a, const Stored<T>* b, Value<T> c, Stored<T>* z, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index n_first = item * kElements;
   if (n_first >= N) return;
   const Index remaining = Index(N - n_first);
   const auto a_pack = load_pack<kElements>(&a[n_first], remaining);
   const auto b_pack = load_pack<kElements>(&b[n_first], remaining);
-  Pack<float, kElements> z_pack;
+  Pack<Stored<T>, kElements> z_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    z_pack[i] = a_pack[i] * b_pack[i] + c;
+    z_pack[i] = to_stored<T>(to_value<T>(a_pack[i]) * to_value<T>(b_pack[i]) + c);
   }
   store_pack(&z[n_first], z_pack, remaining);
 }
 
-template <class Index>
-cudaError_t muladd_f32(const float* a, const float* b, float c, float* z, int64_t N, cudaStream_t stream) {
-  const int elements = aligned({a, b, z}) ? 4 : 1;
+template <class Index, class T>
+cudaError_t muladd(const Stored<T>* a, const Stored<T>* b, Value<T> c, Stored<T>* z, int64_t N,
+                   cudaStream_t stream) {
+  const int elements = aligned({a, b, z}) ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 4 ? muladd_f32_kernel<4, Index> : muladd_f32_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, a, b, c, z, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    muladd_f64_kernel(const double* a, const double* b, double c, double* z, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto a_pack = load_pack<kElements>(&a[n_first], remaining);
-  const auto b_pack = load_pack<kElements>(&b[n_first], remaining);
-  Pack<double, kElements> z_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    z_pack[i] = a_pack[i] * b_pack[i] + c;
-  }
-  store_pack(&z[n_first], z_pack, remaining);
-}
-
-template <class Index>
-cudaError_t muladd_f64(const double* a, const double* b, double c, double* z, int64_t N,
-                       cudaStream_t stream) {
-  const int elements = aligned({a, b, z}) ? 2 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 2 ? muladd_f64_kernel<2, Index> : muladd_f64_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, a, b, c, z, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    muladd_bf16_kernel(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto a_pack = load_pack<kElements>(&a[n_first], remaining);
-  const auto b_pack = load_pack<kElements>(&b[n_first], remaining);
-  Pack<uint16_t, kElements> z_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    z_pack[i] = to_bf16(from_bf16(a_pack[i]) * from_bf16(b_pack[i]) + c);
-  }
-  store_pack(&z[n_first], z_pack, remaining);
-}
-
-template <class Index>
-cudaError_t muladd_bf16(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int64_t N,
-                        cudaStream_t stream) {
-  const int elements = aligned({a, b, z}) ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? muladd_bf16_kernel<8, Index> : muladd_bf16_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, a, b, c, z, N);
+  if (const cudaError_t error = launch(
+          elements == 16 / kBytes<T> ? muladd_kernel<16 / kBytes<T>, Index, T> : muladd_kernel<1, Index, T>,
+          ceil_div(groups, 256), 256, 0, stream, a, b, c, z, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -124,15 +65,15 @@ int launch_muladd(const AElement* a, const AElement* b, CElement c, AElement* z,
 }  // namespace
 
 extern "C" int muladd_f32_cuda(const float* a, const float* b, float c, float* z, int64_t N, void* stream) {
-  return launch_muladd(a, b, c, z, N, stream, muladd_f32<int32_t>, muladd_f32<int64_t>);
+  return launch_muladd(a, b, c, z, N, stream, muladd<int32_t, float>, muladd<int64_t, float>);
 }
 
 extern "C" int muladd_f64_cuda(const double* a, const double* b, double c, double* z, int64_t N,
                                void* stream) {
-  return launch_muladd(a, b, c, z, N, stream, muladd_f64<int32_t>, muladd_f64<int64_t>);
+  return launch_muladd(a, b, c, z, N, stream, muladd<int32_t, double>, muladd<int64_t, double>);
 }
 
 extern "C" int muladd_bf16_cuda(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int64_t N,
                                 void* stream) {
-  return launch_muladd(a, b, c, z, N, stream, muladd_bf16<int32_t>, muladd_bf16<int64_t>);
+  return launch_muladd(a, b, c, z, N, stream, muladd<int32_t, BF16>, muladd<int64_t, BF16>);
 }

@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,47 +17,19 @@ namespace {
 
 using namespace kgen_openmp;
 
-void muladd_f32(const float* a, const float* b, float c, float* z, int64_t N) {
-  const bool around_caches = N * 4 >= kBeyondCaches;
+template <class T>
+void muladd(const Stored<T>* a, const Stored<T>* b, Value<T> c, Stored<T>* z, int64_t N) {
+  const bool around_caches = N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (N > 16384))
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(&z[n], active, load(&a[n], active) * load(&b[n], active) + c, around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void muladd_f64(const double* a, const double* b, double c, double* z, int64_t N) {
-  const bool around_caches = N * 8 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes64>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(&z[n], active, load(&a[n], active) * load(&b[n], active) + c, around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void muladd_bf16(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int64_t N) {
-  const bool around_caches = N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(&z[n], active,
-                         to_bf16(from_bf16(load(&a[n], active)) * from_bf16(load(&b[n], active)) + c),
-                         around_caches);
+            store_around(
+                &z[n], active,
+                to_stored<T>(to_value<T>(load(&a[n], active)) * to_value<T>(load(&b[n], active)) + c),
+                around_caches);
           });
     }
     if (around_caches) finish_stores();
@@ -78,13 +50,13 @@ int launch_muladd(const AElement* a, const AElement* b, CElement c, AElement* z,
 }  // namespace
 
 extern "C" int muladd_f32_openmp(const float* a, const float* b, float c, float* z, int64_t N) {
-  return launch_muladd(a, b, c, z, N, muladd_f32);
+  return launch_muladd(a, b, c, z, N, muladd<float>);
 }
 
 extern "C" int muladd_f64_openmp(const double* a, const double* b, double c, double* z, int64_t N) {
-  return launch_muladd(a, b, c, z, N, muladd_f64);
+  return launch_muladd(a, b, c, z, N, muladd<double>);
 }
 
 extern "C" int muladd_bf16_openmp(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int64_t N) {
-  return launch_muladd(a, b, c, z, N, muladd_bf16);
+  return launch_muladd(a, b, c, z, N, muladd<BF16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,9 +19,9 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256) rope_f32_kernel(const float* x, const float* cosine, const float* sine,
-                                                       float* y, Index B, Index S, Index H, Index R) {
+template <int kElements, class Index, class T>
+__global__ void __launch_bounds__(256) rope_kernel(const Stored<T>* x, const float* cosine, const float* sine,
+                                                   Stored<T>* y, Index B, Index S, Index H, Index R) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index groups = Index((R + kElements - 1) / kElements);
   if (item >= B * S * H * 2 * groups) return;
@@ -36,109 +36,25 @@ __global__ void __launch_bounds__(256) rope_f32_kernel(const float* x, const flo
   const auto x_pack2 = load_pack<kElements>(&x[(((b * S + s) * H + h) * 2 + 1) * R + r_first], remaining);
   const auto cosine_pack = load_pack<kElements>(&cosine[s * R + r_first], remaining);
   const auto sine_pack = load_pack<kElements>(&sine[s * R + r_first], remaining);
-  Pack<float, kElements> y_pack;
+  Pack<Stored<T>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const float one = x_pack[i];
-    const float other = x_pack2[i];
-    y_pack[i] = int64_t(p) == 0 ? one * cosine_pack[i] - other * sine_pack[i]
-                                : other * cosine_pack[i] + one * sine_pack[i];
+    const float one = to_value<T>(x_pack[i]);
+    const float other = to_value<T>(x_pack2[i]);
+    y_pack[i] = to_stored<T>(int64_t(p) == 0 ? one * cosine_pack[i] - other * sine_pack[i]
+                                             : other * cosine_pack[i] + one * sine_pack[i]);
   }
   store_pack(&y[(((b * S + s) * H + h) * 2 + p) * R + r_first], y_pack, remaining);
 }
 
-template <class Index>
-cudaError_t rope_f32(const float* x, const float* cosine, const float* sine, float* y, int64_t B, int64_t S,
-                     int64_t H, int64_t R, cudaStream_t stream) {
-  const int elements = aligned({x, cosine, sine, y}) && R % 4 == 0 ? 4 : 1;
+template <class Index, class T>
+cudaError_t rope(const Stored<T>* x, const float* cosine, const float* sine, Stored<T>* y, int64_t B,
+                 int64_t S, int64_t H, int64_t R, cudaStream_t stream) {
+  const int elements = aligned({x, cosine, sine, y}) && R % (16 / kBytes<T>) == 0 ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(R, elements);
-  if (const cudaError_t error =
-          launch(elements == 4 ? rope_f32_kernel<4, Index> : rope_f32_kernel<1, Index>,
-                 ceil_div(B * S * H * 2 * groups, 256), 256, 0, stream, x, cosine, sine, y, B, S, H, R);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    rope_bf16_kernel(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, Index B, Index S,
-                     Index H, Index R) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((R + kElements - 1) / kElements);
-  if (item >= B * S * H * 2 * groups) return;
-  const Index b = Index(item / groups / 2 / H / S);
-  const Index s = Index(item / groups / 2 / H % S);
-  const Index h = Index(item / groups / 2 % H);
-  const Index p = Index(item / groups % 2);
-  const Index group = Index(item % groups);
-  const Index r_first = group * kElements;
-  const Index remaining = Index(R - r_first);
-  const auto x_pack = load_pack<kElements>(&x[((b * S + s) * H + h) * 2 * R + r_first], remaining);
-  const auto x_pack2 = load_pack<kElements>(&x[(((b * S + s) * H + h) * 2 + 1) * R + r_first], remaining);
-  const auto cosine_pack = load_pack<kElements>(&cosine[s * R + r_first], remaining);
-  const auto sine_pack = load_pack<kElements>(&sine[s * R + r_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const float one = from_bf16(x_pack[i]);
-    const float other = from_bf16(x_pack2[i]);
-    y_pack[i] = to_bf16(int64_t(p) == 0 ? one * cosine_pack[i] - other * sine_pack[i]
-                                        : other * cosine_pack[i] + one * sine_pack[i]);
-  }
-  store_pack(&y[(((b * S + s) * H + h) * 2 + p) * R + r_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t rope_bf16(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
-                      int64_t S, int64_t H, int64_t R, cudaStream_t stream) {
-  const int elements = aligned({x, cosine, sine, y}) && R % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(R, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? rope_bf16_kernel<8, Index> : rope_bf16_kernel<1, Index>,
-                 ceil_div(B * S * H * 2 * groups, 256), 256, 0, stream, x, cosine, sine, y, B, S, H, R);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    rope_f16_kernel(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, Index B, Index S,
-                    Index H, Index R) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((R + kElements - 1) / kElements);
-  if (item >= B * S * H * 2 * groups) return;
-  const Index b = Index(item / groups / 2 / H / S);
-  const Index s = Index(item / groups / 2 / H % S);
-  const Index h = Index(item / groups / 2 % H);
-  const Index p = Index(item / groups % 2);
-  const Index group = Index(item % groups);
-  const Index r_first = group * kElements;
-  const Index remaining = Index(R - r_first);
-  const auto x_pack = load_pack<kElements>(&x[((b * S + s) * H + h) * 2 * R + r_first], remaining);
-  const auto x_pack2 = load_pack<kElements>(&x[(((b * S + s) * H + h) * 2 + 1) * R + r_first], remaining);
-  const auto cosine_pack = load_pack<kElements>(&cosine[s * R + r_first], remaining);
-  const auto sine_pack = load_pack<kElements>(&sine[s * R + r_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const float one = from_f16(x_pack[i]);
-    const float other = from_f16(x_pack2[i]);
-    y_pack[i] = to_f16(int64_t(p) == 0 ? one * cosine_pack[i] - other * sine_pack[i]
-                                       : other * cosine_pack[i] + one * sine_pack[i]);
-  }
-  store_pack(&y[(((b * S + s) * H + h) * 2 + p) * R + r_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t rope_f16(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
-                     int64_t S, int64_t H, int64_t R, cudaStream_t stream) {
-  const int elements = aligned({x, cosine, sine, y}) && R % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(R, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? rope_f16_kernel<8, Index> : rope_f16_kernel<1, Index>,
-                 ceil_div(B * S * H * 2 * groups, 256), 256, 0, stream, x, cosine, sine, y, B, S, H, R);
+  if (const cudaError_t error = launch(
+          elements == 16 / kBytes<T> ? rope_kernel<16 / kBytes<T>, Index, T> : rope_kernel<1, Index, T>,
+          ceil_div(B * S * H * 2 * groups, 256), 256, 0, stream, x, cosine, sine, y, B, S, H, R);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -163,15 +79,15 @@ int launch_rope(const T* x, const float* cosine, const float* sine, T* y, int64_
 
 extern "C" int rope_f32_cuda(const float* x, const float* cosine, const float* sine, float* y, int64_t B,
                              int64_t S, int64_t H, int64_t R, void* stream) {
-  return launch_rope(x, cosine, sine, y, B, S, H, R, stream, rope_f32<int32_t>, rope_f32<int64_t>);
+  return launch_rope(x, cosine, sine, y, B, S, H, R, stream, rope<int32_t, float>, rope<int64_t, float>);
 }
 
 extern "C" int rope_bf16_cuda(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y,
                               int64_t B, int64_t S, int64_t H, int64_t R, void* stream) {
-  return launch_rope(x, cosine, sine, y, B, S, H, R, stream, rope_bf16<int32_t>, rope_bf16<int64_t>);
+  return launch_rope(x, cosine, sine, y, B, S, H, R, stream, rope<int32_t, BF16>, rope<int64_t, BF16>);
 }
 
 extern "C" int rope_f16_cuda(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y,
                              int64_t B, int64_t S, int64_t H, int64_t R, void* stream) {
-  return launch_rope(x, cosine, sine, y, B, S, H, R, stream, rope_f16<int32_t>, rope_f16<int64_t>);
+  return launch_rope(x, cosine, sine, y, B, S, H, R, stream, rope<int32_t, F16>, rope<int64_t, F16>);
 }

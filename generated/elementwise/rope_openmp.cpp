@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,9 +17,10 @@ namespace {
 
 using namespace kgen_openmp;
 
-void rope_f32(const float* x, const float* cosine, const float* sine, float* y, int64_t B, int64_t S,
-              int64_t H, int64_t R) {
-  const bool around_caches = B * S * H * 2 * R * 4 >= kBeyondCaches;
+template <class T>
+void rope(const Stored<T>* x, const float* cosine, const float* sine, Stored<T>* y, int64_t B, int64_t S,
+          int64_t H, int64_t R) {
+  const bool around_caches = B * S * H * 2 * R * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (B * S * H * 2 * R > 16384))
   {
     OMP(omp for collapse(5) schedule(static) nowait)
@@ -31,77 +32,14 @@ void rope_f32(const float* x, const float* cosine, const float* sine, float* y, 
               for_lines<kLanes32>(
                   around_caches, &y[(((b * S + s) * H + h) * 2 + p) * R + r_first], r_first,
                   smaller(r_first + 4096, R), [=](int64_t r, auto active) {
-                    const auto one = load_once(&x[((b * S + s) * H + h) * 2 * R + r], active);
-                    const auto other = load_once(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active);
-                    store_around(
-                        &y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
-                        p == 0
-                            ? one * load(&cosine[s * R + r], active) - other * load(&sine[s * R + r], active)
-                            : other * load(&cosine[s * R + r], active) + one * load(&sine[s * R + r], active),
-                        around_caches);
-                  });
-            }
-          }
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void rope_bf16(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B, int64_t S,
-               int64_t H, int64_t R) {
-  const bool around_caches = B * S * H * 2 * R * 2 >= kBeyondCaches;
-  OMP(omp parallel if (B * S * H * 2 * R > 16384))
-  {
-    OMP(omp for collapse(5) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t s = 0; s < S; ++s) {
-        for (int64_t h = 0; h < H; ++h) {
-          for (int64_t p = 0; p < 2; ++p) {
-            for (int64_t r_first = 0; r_first < R; r_first += 4096) {
-              for_lines<kLanes32>(
-                  around_caches, &y[(((b * S + s) * H + h) * 2 + p) * R + r_first], r_first,
-                  smaller(r_first + 4096, R), [=](int64_t r, auto active) {
-                    const auto one = from_bf16(load(&x[((b * S + s) * H + h) * 2 * R + r], active));
-                    const auto other = from_bf16(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
+                    const auto one = to_value<T>(load_once(&x[((b * S + s) * H + h) * 2 * R + r], active));
+                    const auto other =
+                        to_value<T>(load_once(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
                     store_around(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
-                                 to_bf16(p == 0 ? one * load(&cosine[s * R + r], active) -
-                                                      other * load(&sine[s * R + r], active)
-                                                : other * load(&cosine[s * R + r], active) +
-                                                      one * load(&sine[s * R + r], active)),
-                                 around_caches);
-                  });
-            }
-          }
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void rope_f16(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B, int64_t S,
-              int64_t H, int64_t R) {
-  const bool around_caches = B * S * H * 2 * R * 2 >= kBeyondCaches;
-  OMP(omp parallel if (B * S * H * 2 * R > 16384))
-  {
-    OMP(omp for collapse(5) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t s = 0; s < S; ++s) {
-        for (int64_t h = 0; h < H; ++h) {
-          for (int64_t p = 0; p < 2; ++p) {
-            for (int64_t r_first = 0; r_first < R; r_first += 4096) {
-              for_lines<kLanes32>(
-                  around_caches, &y[(((b * S + s) * H + h) * 2 + p) * R + r_first], r_first,
-                  smaller(r_first + 4096, R), [=](int64_t r, auto active) {
-                    const auto one = from_f16(load(&x[((b * S + s) * H + h) * 2 * R + r], active));
-                    const auto other = from_f16(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
-                    store_around(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
-                                 to_f16(p == 0 ? one * load(&cosine[s * R + r], active) -
-                                                     other * load(&sine[s * R + r], active)
-                                               : other * load(&cosine[s * R + r], active) +
-                                                     one * load(&sine[s * R + r], active)),
+                                 to_stored<T>(p == 0 ? one * load(&cosine[s * R + r], active) -
+                                                           other * load(&sine[s * R + r], active)
+                                                     : other * load(&cosine[s * R + r], active) +
+                                                           one * load(&sine[s * R + r], active)),
                                  around_caches);
                   });
             }
@@ -130,15 +68,15 @@ int launch_rope(const T* x, const float* cosine, const float* sine, T* y, int64_
 
 extern "C" int rope_f32_openmp(const float* x, const float* cosine, const float* sine, float* y, int64_t B,
                                int64_t S, int64_t H, int64_t R) {
-  return launch_rope(x, cosine, sine, y, B, S, H, R, rope_f32);
+  return launch_rope(x, cosine, sine, y, B, S, H, R, rope<float>);
 }
 
 extern "C" int rope_bf16_openmp(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y,
                                 int64_t B, int64_t S, int64_t H, int64_t R) {
-  return launch_rope(x, cosine, sine, y, B, S, H, R, rope_bf16);
+  return launch_rope(x, cosine, sine, y, B, S, H, R, rope<BF16>);
 }
 
 extern "C" int rope_f16_openmp(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y,
                                int64_t B, int64_t S, int64_t H, int64_t R) {
-  return launch_rope(x, cosine, sine, y, B, S, H, R, rope_f16);
+  return launch_rope(x, cosine, sine, y, B, S, H, R, rope<F16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,83 +19,41 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    box_measures_intersection_over_union_f32_kernel(const float* p, const float* t, float* result, Index N) {
+    box_measures_intersection_over_union_kernel(const T* p, const T* t, T* result, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index n_first = item * kElements;
   if (n_first >= N) return;
   const Index remaining = Index(N - n_first);
   const auto p_pack = load_pack<kElements, 4>(&p[n_first * 4], remaining);
   const auto t_pack = load_pack<kElements, 4>(&t[n_first * 4], remaining);
-  Pack<float, kElements> result_pack;
+  Pack<T, kElements> result_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const float lp = p_pack[4 * i];
-    const float tp = p_pack[4 * i + 1];
-    const float rp = p_pack[4 * i + 2];
-    const float bp = p_pack[4 * i + 3];
-    const float lt = t_pack[4 * i];
-    const float tt = t_pack[4 * i + 1];
-    const float rt = t_pack[4 * i + 2];
-    const float bt = t_pack[4 * i + 3];
-    const float overlap =
-        maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
-    result_pack[i] = overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f);
+    const T lp = p_pack[4 * i];
+    const T tp = p_pack[4 * i + 1];
+    const T rp = p_pack[4 * i + 2];
+    const T bp = p_pack[4 * i + 3];
+    const T lt = t_pack[4 * i];
+    const T tt = t_pack[4 * i + 1];
+    const T rt = t_pack[4 * i + 2];
+    const T bt = t_pack[4 * i + 3];
+    const T overlap =
+        maximum(minimum(rp, rt) - maximum(lp, lt), T(0)) * maximum(minimum(bp, bt) - maximum(tp, tt), T(0));
+    result_pack[i] = overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, T(1e-07));
   }
   store_pack(&result[n_first], result_pack, remaining);
 }
 
-template <class Index>
-cudaError_t box_measures_intersection_over_union_f32(const float* p, const float* t, float* result, int64_t N,
-                                                     cudaStream_t stream) {
+template <class Index, class T>
+cudaError_t box_measures_intersection_over_union(const T* p, const T* t, T* result, int64_t N,
+                                                 cudaStream_t stream) {
   const int elements = aligned({p, t, result}) ? 2 : 1;
   const int64_t groups = ceil_div(N, elements);
   if (const cudaError_t error =
-          launch(elements == 2 ? box_measures_intersection_over_union_f32_kernel<2, Index>
-                               : box_measures_intersection_over_union_f32_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    box_measures_intersection_over_union_f64_kernel(const double* p, const double* t, double* result,
-                                                    Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto p_pack = load_pack<kElements, 4>(&p[n_first * 4], remaining);
-  const auto t_pack = load_pack<kElements, 4>(&t[n_first * 4], remaining);
-  Pack<double, kElements> result_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const double lp = p_pack[4 * i];
-    const double tp = p_pack[4 * i + 1];
-    const double rp = p_pack[4 * i + 2];
-    const double bp = p_pack[4 * i + 3];
-    const double lt = t_pack[4 * i];
-    const double tt = t_pack[4 * i + 1];
-    const double rt = t_pack[4 * i + 2];
-    const double bt = t_pack[4 * i + 3];
-    const double overlap =
-        maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
-    result_pack[i] = overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07);
-  }
-  store_pack(&result[n_first], result_pack, remaining);
-}
-
-template <class Index>
-cudaError_t box_measures_intersection_over_union_f64(const double* p, const double* t, double* result,
-                                                     int64_t N, cudaStream_t stream) {
-  const int elements = aligned({p, t, result}) ? 2 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 2 ? box_measures_intersection_over_union_f64_kernel<2, Index>
-                               : box_measures_intersection_over_union_f64_kernel<1, Index>,
+          launch(elements == 2 ? box_measures_intersection_over_union_kernel<2, Index, T>
+                               : box_measures_intersection_over_union_kernel<1, Index, T>,
                  ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
       error != cudaSuccess)
     return error;
@@ -145,90 +103,44 @@ cudaError_t box_measures_intersection_over_union_bf16(const uint16_t* p, const u
   return cudaSuccess;
 }
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    box_measures_distance_iou_f32_kernel(const float* p, const float* t, float* result, Index N) {
+    box_measures_distance_iou_kernel(const T* p, const T* t, T* result, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index n_first = item * kElements;
   if (n_first >= N) return;
   const Index remaining = Index(N - n_first);
   const auto p_pack = load_pack<kElements, 4>(&p[n_first * 4], remaining);
   const auto t_pack = load_pack<kElements, 4>(&t[n_first * 4], remaining);
-  Pack<float, kElements> result_pack;
+  Pack<T, kElements> result_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const float lp = p_pack[4 * i];
-    const float tp = p_pack[4 * i + 1];
-    const float rp = p_pack[4 * i + 2];
-    const float bp = p_pack[4 * i + 3];
-    const float lt = t_pack[4 * i];
-    const float tt = t_pack[4 * i + 1];
-    const float rt = t_pack[4 * i + 2];
-    const float bt = t_pack[4 * i + 3];
-    const float width = maximum(rp, rt) - minimum(lp, lt);
-    const float height = maximum(bp, bt) - minimum(tp, tt);
-    const float dx = (lp + rp - lt - rt) / 2.0f;
-    const float dy = (tp + bp - tt - bt) / 2.0f;
-    const float overlap =
-        maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
-    result_pack[i] = overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f) -
-                     (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f);
+    const T lp = p_pack[4 * i];
+    const T tp = p_pack[4 * i + 1];
+    const T rp = p_pack[4 * i + 2];
+    const T bp = p_pack[4 * i + 3];
+    const T lt = t_pack[4 * i];
+    const T tt = t_pack[4 * i + 1];
+    const T rt = t_pack[4 * i + 2];
+    const T bt = t_pack[4 * i + 3];
+    const T width = maximum(rp, rt) - minimum(lp, lt);
+    const T height = maximum(bp, bt) - minimum(tp, tt);
+    const T dx = (lp + rp - lt - rt) / T(2);
+    const T dy = (tp + bp - tt - bt) / T(2);
+    const T overlap =
+        maximum(minimum(rp, rt) - maximum(lp, lt), T(0)) * maximum(minimum(bp, bt) - maximum(tp, tt), T(0));
+    result_pack[i] = overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, T(1e-07)) -
+                     (dx * dx + dy * dy) / maximum(width * width + height * height, T(1e-07));
   }
   store_pack(&result[n_first], result_pack, remaining);
 }
 
-template <class Index>
-cudaError_t box_measures_distance_iou_f32(const float* p, const float* t, float* result, int64_t N,
-                                          cudaStream_t stream) {
+template <class Index, class T>
+cudaError_t box_measures_distance_iou(const T* p, const T* t, T* result, int64_t N, cudaStream_t stream) {
   const int elements = aligned({p, t, result}) ? 2 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(elements == 2 ? box_measures_distance_iou_f32_kernel<2, Index>
-                                                     : box_measures_distance_iou_f32_kernel<1, Index>,
-                                       ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    box_measures_distance_iou_f64_kernel(const double* p, const double* t, double* result, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto p_pack = load_pack<kElements, 4>(&p[n_first * 4], remaining);
-  const auto t_pack = load_pack<kElements, 4>(&t[n_first * 4], remaining);
-  Pack<double, kElements> result_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const double lp = p_pack[4 * i];
-    const double tp = p_pack[4 * i + 1];
-    const double rp = p_pack[4 * i + 2];
-    const double bp = p_pack[4 * i + 3];
-    const double lt = t_pack[4 * i];
-    const double tt = t_pack[4 * i + 1];
-    const double rt = t_pack[4 * i + 2];
-    const double bt = t_pack[4 * i + 3];
-    const double width = maximum(rp, rt) - minimum(lp, lt);
-    const double height = maximum(bp, bt) - minimum(tp, tt);
-    const double dx = (lp + rp - lt - rt) / 2.0;
-    const double dy = (tp + bp - tt - bt) / 2.0;
-    const double overlap =
-        maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
-    result_pack[i] = overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07) -
-                     (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07);
-  }
-  store_pack(&result[n_first], result_pack, remaining);
-}
-
-template <class Index>
-cudaError_t box_measures_distance_iou_f64(const double* p, const double* t, double* result, int64_t N,
-                                          cudaStream_t stream) {
-  const int elements = aligned({p, t, result}) ? 2 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(elements == 2 ? box_measures_distance_iou_f64_kernel<2, Index>
-                                                     : box_measures_distance_iou_f64_kernel<1, Index>,
+  if (const cudaError_t error = launch(elements == 2 ? box_measures_distance_iou_kernel<2, Index, T>
+                                                     : box_measures_distance_iou_kernel<1, Index, T>,
                                        ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
       error != cudaSuccess)
     return error;
@@ -281,102 +193,51 @@ cudaError_t box_measures_distance_iou_bf16(const uint16_t* p, const uint16_t* t,
   return cudaSuccess;
 }
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    box_measures_complete_iou_f32_kernel(const float* p, const float* t, float* result, Index N) {
+    box_measures_complete_iou_kernel(const T* p, const T* t, T* result, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index n_first = item * kElements;
   if (n_first >= N) return;
   const Index remaining = Index(N - n_first);
   const auto p_pack = load_pack<kElements, 4>(&p[n_first * 4], remaining);
   const auto t_pack = load_pack<kElements, 4>(&t[n_first * 4], remaining);
-  Pack<float, kElements> result_pack;
+  Pack<T, kElements> result_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const float lp = p_pack[4 * i];
-    const float tp = p_pack[4 * i + 1];
-    const float rp = p_pack[4 * i + 2];
-    const float bp = p_pack[4 * i + 3];
-    const float lt = t_pack[4 * i];
-    const float tt = t_pack[4 * i + 1];
-    const float rt = t_pack[4 * i + 2];
-    const float bt = t_pack[4 * i + 3];
-    const float overlap =
-        maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
-    const float iou = overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f);
-    const float turn = atan2f(rt - lt, bt - tt) - atan2f(rp - lp, bp - tp);
-    const float aspect = 0.40528473f * turn * turn;
-    const float width = maximum(rp, rt) - minimum(lp, lt);
-    const float height = maximum(bp, bt) - minimum(tp, tt);
-    const float dx = (lp + rp - lt - rt) / 2.0f;
-    const float dy = (tp + bp - tt - bt) / 2.0f;
-    const float overlap_2 =
-        maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
-    result_pack[i] = overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07f) -
-                     (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f) -
-                     aspect * aspect / maximum(1.0f - iou + aspect, 1e-07f);
+    const T lp = p_pack[4 * i];
+    const T tp = p_pack[4 * i + 1];
+    const T rp = p_pack[4 * i + 2];
+    const T bp = p_pack[4 * i + 3];
+    const T lt = t_pack[4 * i];
+    const T tt = t_pack[4 * i + 1];
+    const T rt = t_pack[4 * i + 2];
+    const T bt = t_pack[4 * i + 3];
+    const T overlap =
+        maximum(minimum(rp, rt) - maximum(lp, lt), T(0)) * maximum(minimum(bp, bt) - maximum(tp, tt), T(0));
+    const T iou = overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, T(1e-07));
+    const T turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
+    const T aspect = T(0.4052847345693511) * turn * turn;
+    const T width = maximum(rp, rt) - minimum(lp, lt);
+    const T height = maximum(bp, bt) - minimum(tp, tt);
+    const T dx = (lp + rp - lt - rt) / T(2);
+    const T dy = (tp + bp - tt - bt) / T(2);
+    const T overlap_2 =
+        maximum(minimum(rp, rt) - maximum(lp, lt), T(0)) * maximum(minimum(bp, bt) - maximum(tp, tt), T(0));
+    result_pack[i] =
+        overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, T(1e-07)) -
+        (dx * dx + dy * dy) / maximum(width * width + height * height, T(1e-07)) -
+        aspect * aspect / maximum(T(1) - iou + aspect, T(1e-07));
   }
   store_pack(&result[n_first], result_pack, remaining);
 }
 
-template <class Index>
-cudaError_t box_measures_complete_iou_f32(const float* p, const float* t, float* result, int64_t N,
-                                          cudaStream_t stream) {
+template <class Index, class T>
+cudaError_t box_measures_complete_iou(const T* p, const T* t, T* result, int64_t N, cudaStream_t stream) {
   const int elements = aligned({p, t, result}) ? 2 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(elements == 2 ? box_measures_complete_iou_f32_kernel<2, Index>
-                                                     : box_measures_complete_iou_f32_kernel<1, Index>,
-                                       ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    box_measures_complete_iou_f64_kernel(const double* p, const double* t, double* result, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto p_pack = load_pack<kElements, 4>(&p[n_first * 4], remaining);
-  const auto t_pack = load_pack<kElements, 4>(&t[n_first * 4], remaining);
-  Pack<double, kElements> result_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const double lp = p_pack[4 * i];
-    const double tp = p_pack[4 * i + 1];
-    const double rp = p_pack[4 * i + 2];
-    const double bp = p_pack[4 * i + 3];
-    const double lt = t_pack[4 * i];
-    const double tt = t_pack[4 * i + 1];
-    const double rt = t_pack[4 * i + 2];
-    const double bt = t_pack[4 * i + 3];
-    const double overlap =
-        maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
-    const double iou = overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07);
-    const double turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
-    const double aspect = 0.4052847345693511 * turn * turn;
-    const double width = maximum(rp, rt) - minimum(lp, lt);
-    const double height = maximum(bp, bt) - minimum(tp, tt);
-    const double dx = (lp + rp - lt - rt) / 2.0;
-    const double dy = (tp + bp - tt - bt) / 2.0;
-    const double overlap_2 =
-        maximum(minimum(rp, rt) - maximum(lp, lt), 0.0) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0);
-    result_pack[i] = overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07) -
-                     (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07) -
-                     aspect * aspect / maximum(1.0 - iou + aspect, 1e-07);
-  }
-  store_pack(&result[n_first], result_pack, remaining);
-}
-
-template <class Index>
-cudaError_t box_measures_complete_iou_f64(const double* p, const double* t, double* result, int64_t N,
-                                          cudaStream_t stream) {
-  const int elements = aligned({p, t, result}) ? 2 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(elements == 2 ? box_measures_complete_iou_f64_kernel<2, Index>
-                                                     : box_measures_complete_iou_f64_kernel<1, Index>,
+  if (const cudaError_t error = launch(elements == 2 ? box_measures_complete_iou_kernel<2, Index, T>
+                                                     : box_measures_complete_iou_kernel<1, Index, T>,
                                        ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
       error != cudaSuccess)
     return error;
@@ -452,14 +313,14 @@ int launch_box_measures(const T* p, const T* t, T* result, int64_t N, void* stre
 
 extern "C" int box_measures_intersection_over_union_f32_cuda(const float* p, const float* t, float* result,
                                                              int64_t N, void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_intersection_over_union_f32<int32_t>,
-                             box_measures_intersection_over_union_f32<int64_t>);
+  return launch_box_measures(p, t, result, N, stream, box_measures_intersection_over_union<int32_t, float>,
+                             box_measures_intersection_over_union<int64_t, float>);
 }
 
 extern "C" int box_measures_intersection_over_union_f64_cuda(const double* p, const double* t, double* result,
                                                              int64_t N, void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_intersection_over_union_f64<int32_t>,
-                             box_measures_intersection_over_union_f64<int64_t>);
+  return launch_box_measures(p, t, result, N, stream, box_measures_intersection_over_union<int32_t, double>,
+                             box_measures_intersection_over_union<int64_t, double>);
 }
 
 extern "C" int box_measures_intersection_over_union_bf16_cuda(const uint16_t* p, const uint16_t* t,
@@ -470,14 +331,14 @@ extern "C" int box_measures_intersection_over_union_bf16_cuda(const uint16_t* p,
 
 extern "C" int box_measures_distance_iou_f32_cuda(const float* p, const float* t, float* result, int64_t N,
                                                   void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_distance_iou_f32<int32_t>,
-                             box_measures_distance_iou_f32<int64_t>);
+  return launch_box_measures(p, t, result, N, stream, box_measures_distance_iou<int32_t, float>,
+                             box_measures_distance_iou<int64_t, float>);
 }
 
 extern "C" int box_measures_distance_iou_f64_cuda(const double* p, const double* t, double* result, int64_t N,
                                                   void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_distance_iou_f64<int32_t>,
-                             box_measures_distance_iou_f64<int64_t>);
+  return launch_box_measures(p, t, result, N, stream, box_measures_distance_iou<int32_t, double>,
+                             box_measures_distance_iou<int64_t, double>);
 }
 
 extern "C" int box_measures_distance_iou_bf16_cuda(const uint16_t* p, const uint16_t* t, uint16_t* result,
@@ -488,14 +349,14 @@ extern "C" int box_measures_distance_iou_bf16_cuda(const uint16_t* p, const uint
 
 extern "C" int box_measures_complete_iou_f32_cuda(const float* p, const float* t, float* result, int64_t N,
                                                   void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_complete_iou_f32<int32_t>,
-                             box_measures_complete_iou_f32<int64_t>);
+  return launch_box_measures(p, t, result, N, stream, box_measures_complete_iou<int32_t, float>,
+                             box_measures_complete_iou<int64_t, float>);
 }
 
 extern "C" int box_measures_complete_iou_f64_cuda(const double* p, const double* t, double* result, int64_t N,
                                                   void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_complete_iou_f64<int32_t>,
-                             box_measures_complete_iou_f64<int64_t>);
+  return launch_box_measures(p, t, result, N, stream, box_measures_complete_iou<int32_t, double>,
+                             box_measures_complete_iou<int64_t, double>);
 }
 
 extern "C" int box_measures_complete_iou_bf16_cuda(const uint16_t* p, const uint16_t* t, uint16_t* result,

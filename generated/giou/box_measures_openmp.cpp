@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,82 +17,30 @@ namespace {
 
 using namespace kgen_openmp;
 
-void box_measures_intersection_over_union_f32(const float* p, const float* t, float* result, int64_t N) {
-  const bool around_caches = N * 4 >= kBeyondCaches;
+template <class T>
+void box_measures_intersection_over_union(const Stored<T>* p, const Stored<T>* t, Stored<T>* result,
+                                          int64_t N) {
+  const bool around_caches = N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (N > 16384))
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            const auto lp = load_field<4, 0>(&p[n * 4], active);
-            const auto tp = load_field<4, 1>(&p[n * 4], active);
-            const auto rp = load_field<4, 2>(&p[n * 4], active);
-            const auto bp = load_field<4, 3>(&p[n * 4], active);
-            const auto lt = load_field<4, 0>(&t[n * 4], active);
-            const auto tt = load_field<4, 1>(&t[n * 4], active);
-            const auto rt = load_field<4, 2>(&t[n * 4], active);
-            const auto bt = load_field<4, 3>(&t[n * 4], active);
-            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
-                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
-            store_around(&result[n], active,
-                         overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f),
-                         around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void box_measures_intersection_over_union_f64(const double* p, const double* t, double* result, int64_t N) {
-  const bool around_caches = N * 8 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes64>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            const auto lp = load_field<4, 0>(&p[n * 4], active);
-            const auto tp = load_field<4, 1>(&p[n * 4], active);
-            const auto rp = load_field<4, 2>(&p[n * 4], active);
-            const auto bp = load_field<4, 3>(&p[n * 4], active);
-            const auto lt = load_field<4, 0>(&t[n * 4], active);
-            const auto tt = load_field<4, 1>(&t[n * 4], active);
-            const auto rt = load_field<4, 2>(&t[n * 4], active);
-            const auto bt = load_field<4, 3>(&t[n * 4], active);
-            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0) *
-                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0);
-            store_around(&result[n], active,
-                         overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07),
-                         around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void box_measures_intersection_over_union_bf16(const uint16_t* p, const uint16_t* t, uint16_t* result,
-                                               int64_t N) {
-  const bool around_caches = N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            const auto lp = from_bf16(load_field<4, 0>(&p[n * 4], active));
-            const auto tp = from_bf16(load_field<4, 1>(&p[n * 4], active));
-            const auto rp = from_bf16(load_field<4, 2>(&p[n * 4], active));
-            const auto bp = from_bf16(load_field<4, 3>(&p[n * 4], active));
-            const auto lt = from_bf16(load_field<4, 0>(&t[n * 4], active));
-            const auto tt = from_bf16(load_field<4, 1>(&t[n * 4], active));
-            const auto rt = from_bf16(load_field<4, 2>(&t[n * 4], active));
-            const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
-            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
-                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
+            const auto lp = to_value<T>(load_field<4, 0>(&p[n * 4], active));
+            const auto tp = to_value<T>(load_field<4, 1>(&p[n * 4], active));
+            const auto rp = to_value<T>(load_field<4, 2>(&p[n * 4], active));
+            const auto bp = to_value<T>(load_field<4, 3>(&p[n * 4], active));
+            const auto lt = to_value<T>(load_field<4, 0>(&t[n * 4], active));
+            const auto tt = to_value<T>(load_field<4, 1>(&t[n * 4], active));
+            const auto rt = to_value<T>(load_field<4, 2>(&t[n * 4], active));
+            const auto bt = to_value<T>(load_field<4, 3>(&t[n * 4], active));
+            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), Value<T>(0)) *
+                                 maximum(lesser(bp, bt) - greater(tp, tt), Value<T>(0));
             store_around(
                 &result[n], active,
-                to_bf16(overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f)),
+                to_stored<T>(overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap,
+                                               Value<T>(1e-07))),
                 around_caches);
           });
     }
@@ -100,96 +48,34 @@ void box_measures_intersection_over_union_bf16(const uint16_t* p, const uint16_t
   }
 }
 
-void box_measures_distance_iou_f32(const float* p, const float* t, float* result, int64_t N) {
-  const bool around_caches = N * 4 >= kBeyondCaches;
+template <class T>
+void box_measures_distance_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>* result, int64_t N) {
+  const bool around_caches = N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (N > 16384))
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            const auto lp = load_field<4, 0>(&p[n * 4], active);
-            const auto tp = load_field<4, 1>(&p[n * 4], active);
-            const auto rp = load_field<4, 2>(&p[n * 4], active);
-            const auto bp = load_field<4, 3>(&p[n * 4], active);
-            const auto lt = load_field<4, 0>(&t[n * 4], active);
-            const auto tt = load_field<4, 1>(&t[n * 4], active);
-            const auto rt = load_field<4, 2>(&t[n * 4], active);
-            const auto bt = load_field<4, 3>(&t[n * 4], active);
+            const auto lp = to_value<T>(load_field<4, 0>(&p[n * 4], active));
+            const auto tp = to_value<T>(load_field<4, 1>(&p[n * 4], active));
+            const auto rp = to_value<T>(load_field<4, 2>(&p[n * 4], active));
+            const auto bp = to_value<T>(load_field<4, 3>(&p[n * 4], active));
+            const auto lt = to_value<T>(load_field<4, 0>(&t[n * 4], active));
+            const auto tt = to_value<T>(load_field<4, 1>(&t[n * 4], active));
+            const auto rt = to_value<T>(load_field<4, 2>(&t[n * 4], active));
+            const auto bt = to_value<T>(load_field<4, 3>(&t[n * 4], active));
             const auto width = greater(rp, rt) - lesser(lp, lt);
             const auto height = greater(bp, bt) - lesser(tp, tt);
-            const auto dx = quotient(lp + rp - lt - rt, 2.0f);
-            const auto dy = quotient(tp + bp - tt - bt, 2.0f);
-            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
-                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
-            store_around(&result[n], active,
-                         overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f) -
-                             (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f),
-                         around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void box_measures_distance_iou_f64(const double* p, const double* t, double* result, int64_t N) {
-  const bool around_caches = N * 8 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes64>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            const auto lp = load_field<4, 0>(&p[n * 4], active);
-            const auto tp = load_field<4, 1>(&p[n * 4], active);
-            const auto rp = load_field<4, 2>(&p[n * 4], active);
-            const auto bp = load_field<4, 3>(&p[n * 4], active);
-            const auto lt = load_field<4, 0>(&t[n * 4], active);
-            const auto tt = load_field<4, 1>(&t[n * 4], active);
-            const auto rt = load_field<4, 2>(&t[n * 4], active);
-            const auto bt = load_field<4, 3>(&t[n * 4], active);
-            const auto width = greater(rp, rt) - lesser(lp, lt);
-            const auto height = greater(bp, bt) - lesser(tp, tt);
-            const auto dx = quotient(lp + rp - lt - rt, 2.0);
-            const auto dy = quotient(tp + bp - tt - bt, 2.0);
-            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0) *
-                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0);
-            store_around(&result[n], active,
-                         overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07) -
-                             (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07),
-                         around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void box_measures_distance_iou_bf16(const uint16_t* p, const uint16_t* t, uint16_t* result, int64_t N) {
-  const bool around_caches = N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            const auto lp = from_bf16(load_field<4, 0>(&p[n * 4], active));
-            const auto tp = from_bf16(load_field<4, 1>(&p[n * 4], active));
-            const auto rp = from_bf16(load_field<4, 2>(&p[n * 4], active));
-            const auto bp = from_bf16(load_field<4, 3>(&p[n * 4], active));
-            const auto lt = from_bf16(load_field<4, 0>(&t[n * 4], active));
-            const auto tt = from_bf16(load_field<4, 1>(&t[n * 4], active));
-            const auto rt = from_bf16(load_field<4, 2>(&t[n * 4], active));
-            const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
-            const auto width = greater(rp, rt) - lesser(lp, lt);
-            const auto height = greater(bp, bt) - lesser(tp, tt);
-            const auto dx = quotient(lp + rp - lt - rt, 2.0f);
-            const auto dy = quotient(tp + bp - tt - bt, 2.0f);
-            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
-                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
+            const auto dx = quotient(lp + rp - lt - rt, Value<T>(2));
+            const auto dy = quotient(tp + bp - tt - bt, Value<T>(2));
+            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), Value<T>(0)) *
+                                 maximum(lesser(bp, bt) - greater(tp, tt), Value<T>(0));
             store_around(
                 &result[n], active,
-                to_bf16(overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f) -
-                        (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f)),
+                to_stored<T>(overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap,
+                                               Value<T>(1e-07)) -
+                             (dx * dx + dy * dy) / maximum(width * width + height * height, Value<T>(1e-07))),
                 around_caches);
           });
     }
@@ -197,120 +83,41 @@ void box_measures_distance_iou_bf16(const uint16_t* p, const uint16_t* t, uint16
   }
 }
 
-void box_measures_complete_iou_f32(const float* p, const float* t, float* result, int64_t N) {
-  const bool around_caches = N * 4 >= kBeyondCaches;
+template <class T>
+void box_measures_complete_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>* result, int64_t N) {
+  const bool around_caches = N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (N > 16384))
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            const auto lp = load_field<4, 0>(&p[n * 4], active);
-            const auto tp = load_field<4, 1>(&p[n * 4], active);
-            const auto rp = load_field<4, 2>(&p[n * 4], active);
-            const auto bp = load_field<4, 3>(&p[n * 4], active);
-            const auto lt = load_field<4, 0>(&t[n * 4], active);
-            const auto tt = load_field<4, 1>(&t[n * 4], active);
-            const auto rt = load_field<4, 2>(&t[n * 4], active);
-            const auto bt = load_field<4, 3>(&t[n * 4], active);
-            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
-                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
+            const auto lp = to_value<T>(load_field<4, 0>(&p[n * 4], active));
+            const auto tp = to_value<T>(load_field<4, 1>(&p[n * 4], active));
+            const auto rp = to_value<T>(load_field<4, 2>(&p[n * 4], active));
+            const auto bp = to_value<T>(load_field<4, 3>(&p[n * 4], active));
+            const auto lt = to_value<T>(load_field<4, 0>(&t[n * 4], active));
+            const auto tt = to_value<T>(load_field<4, 1>(&t[n * 4], active));
+            const auto rt = to_value<T>(load_field<4, 2>(&t[n * 4], active));
+            const auto bt = to_value<T>(load_field<4, 3>(&t[n * 4], active));
+            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), Value<T>(0)) *
+                                 maximum(lesser(bp, bt) - greater(tp, tt), Value<T>(0));
             const auto iou =
-                overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f);
+                overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, Value<T>(1e-07));
             const auto turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
-            const auto aspect = 0.40528473f * turn * turn;
+            const auto aspect = Value<T>(0.4052847345693511) * turn * turn;
             const auto width = greater(rp, rt) - lesser(lp, lt);
             const auto height = greater(bp, bt) - lesser(tp, tt);
-            const auto dx = quotient(lp + rp - lt - rt, 2.0f);
-            const auto dy = quotient(tp + bp - tt - bt, 2.0f);
-            const auto overlap_2 = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
-                                   maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
+            const auto dx = quotient(lp + rp - lt - rt, Value<T>(2));
+            const auto dy = quotient(tp + bp - tt - bt, Value<T>(2));
+            const auto overlap_2 = maximum(lesser(rp, rt) - greater(lp, lt), Value<T>(0)) *
+                                   maximum(lesser(bp, bt) - greater(tp, tt), Value<T>(0));
             store_around(
                 &result[n], active,
-                overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07f) -
-                    (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f) -
-                    aspect * aspect / maximum(1.0f - iou + aspect, 1e-07f),
-                around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void box_measures_complete_iou_f64(const double* p, const double* t, double* result, int64_t N) {
-  const bool around_caches = N * 8 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes64>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            const auto lp = load_field<4, 0>(&p[n * 4], active);
-            const auto tp = load_field<4, 1>(&p[n * 4], active);
-            const auto rp = load_field<4, 2>(&p[n * 4], active);
-            const auto bp = load_field<4, 3>(&p[n * 4], active);
-            const auto lt = load_field<4, 0>(&t[n * 4], active);
-            const auto tt = load_field<4, 1>(&t[n * 4], active);
-            const auto rt = load_field<4, 2>(&t[n * 4], active);
-            const auto bt = load_field<4, 3>(&t[n * 4], active);
-            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0) *
-                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0);
-            const auto iou =
-                overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07);
-            const auto turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
-            const auto aspect = 0.4052847345693511 * turn * turn;
-            const auto width = greater(rp, rt) - lesser(lp, lt);
-            const auto height = greater(bp, bt) - lesser(tp, tt);
-            const auto dx = quotient(lp + rp - lt - rt, 2.0);
-            const auto dy = quotient(tp + bp - tt - bt, 2.0);
-            const auto overlap_2 = maximum(lesser(rp, rt) - greater(lp, lt), 0.0) *
-                                   maximum(lesser(bp, bt) - greater(tp, tt), 0.0);
-            store_around(
-                &result[n], active,
-                overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07) -
-                    (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07) -
-                    aspect * aspect / maximum(1.0 - iou + aspect, 1e-07),
-                around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void box_measures_complete_iou_bf16(const uint16_t* p, const uint16_t* t, uint16_t* result, int64_t N) {
-  const bool around_caches = N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            const auto lp = from_bf16(load_field<4, 0>(&p[n * 4], active));
-            const auto tp = from_bf16(load_field<4, 1>(&p[n * 4], active));
-            const auto rp = from_bf16(load_field<4, 2>(&p[n * 4], active));
-            const auto bp = from_bf16(load_field<4, 3>(&p[n * 4], active));
-            const auto lt = from_bf16(load_field<4, 0>(&t[n * 4], active));
-            const auto tt = from_bf16(load_field<4, 1>(&t[n * 4], active));
-            const auto rt = from_bf16(load_field<4, 2>(&t[n * 4], active));
-            const auto bt = from_bf16(load_field<4, 3>(&t[n * 4], active));
-            const auto overlap = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
-                                 maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
-            const auto iou =
-                overlap / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, 1e-07f);
-            const auto turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
-            const auto aspect = 0.40528473f * turn * turn;
-            const auto width = greater(rp, rt) - lesser(lp, lt);
-            const auto height = greater(bp, bt) - lesser(tp, tt);
-            const auto dx = quotient(lp + rp - lt - rt, 2.0f);
-            const auto dy = quotient(tp + bp - tt - bt, 2.0f);
-            const auto overlap_2 = maximum(lesser(rp, rt) - greater(lp, lt), 0.0f) *
-                                   maximum(lesser(bp, bt) - greater(tp, tt), 0.0f);
-            store_around(
-                &result[n], active,
-                to_bf16(overlap_2 /
-                            maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07f) -
-                        (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f) -
-                        aspect * aspect / maximum(1.0f - iou + aspect, 1e-07f)),
+                to_stored<T>(overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2,
+                                                 Value<T>(1e-07)) -
+                             (dx * dx + dy * dy) / maximum(width * width + height * height, Value<T>(1e-07)) -
+                             aspect * aspect / maximum(Value<T>(1) - iou + aspect, Value<T>(1e-07))),
                 around_caches);
           });
     }
@@ -333,45 +140,45 @@ int launch_box_measures(const T* p, const T* t, T* result, int64_t N, Run run) {
 
 extern "C" int box_measures_intersection_over_union_f32_openmp(const float* p, const float* t, float* result,
                                                                int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_intersection_over_union_f32);
+  return launch_box_measures(p, t, result, N, box_measures_intersection_over_union<float>);
 }
 
 extern "C" int box_measures_intersection_over_union_f64_openmp(const double* p, const double* t,
                                                                double* result, int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_intersection_over_union_f64);
+  return launch_box_measures(p, t, result, N, box_measures_intersection_over_union<double>);
 }
 
 extern "C" int box_measures_intersection_over_union_bf16_openmp(const uint16_t* p, const uint16_t* t,
                                                                 uint16_t* result, int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_intersection_over_union_bf16);
+  return launch_box_measures(p, t, result, N, box_measures_intersection_over_union<BF16>);
 }
 
 extern "C" int box_measures_distance_iou_f32_openmp(const float* p, const float* t, float* result,
                                                     int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_distance_iou_f32);
+  return launch_box_measures(p, t, result, N, box_measures_distance_iou<float>);
 }
 
 extern "C" int box_measures_distance_iou_f64_openmp(const double* p, const double* t, double* result,
                                                     int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_distance_iou_f64);
+  return launch_box_measures(p, t, result, N, box_measures_distance_iou<double>);
 }
 
 extern "C" int box_measures_distance_iou_bf16_openmp(const uint16_t* p, const uint16_t* t, uint16_t* result,
                                                      int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_distance_iou_bf16);
+  return launch_box_measures(p, t, result, N, box_measures_distance_iou<BF16>);
 }
 
 extern "C" int box_measures_complete_iou_f32_openmp(const float* p, const float* t, float* result,
                                                     int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_complete_iou_f32);
+  return launch_box_measures(p, t, result, N, box_measures_complete_iou<float>);
 }
 
 extern "C" int box_measures_complete_iou_f64_openmp(const double* p, const double* t, double* result,
                                                     int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_complete_iou_f64);
+  return launch_box_measures(p, t, result, N, box_measures_complete_iou<double>);
 }
 
 extern "C" int box_measures_complete_iou_bf16_openmp(const uint16_t* p, const uint16_t* t, uint16_t* result,
                                                      int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_complete_iou_bf16);
+  return launch_box_measures(p, t, result, N, box_measures_complete_iou<BF16>);
 }

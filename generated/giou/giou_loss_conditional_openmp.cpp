@@ -12,7 +12,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,53 +21,55 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct GiouLossConditionalF32Workspace {
+template <class T>
+struct GiouLossConditionalWorkspace {
   int64_t total_parts;
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit GiouLossConditionalF32Workspace(int64_t B, int64_t N) {
+  explicit GiouLossConditionalWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
-    total_parts = reserve(bytes, 256, 4);
+    total_parts = reserve(bytes, 256, kBytes<Value<T>>);
     total2_parts = reserve(bytes, 256, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void giou_loss_conditional_f32(const float* pred, const float* target, float* giou, bool* mask, float* loss,
-                               int64_t B, int64_t N, char* workspace) {
-  const GiouLossConditionalF32Workspace space(B, N);
+template <class T>
+void giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target, Stored<T>* giou, bool* mask,
+                           Stored<T>* loss, int64_t B, int64_t N, char* workspace) {
+  const GiouLossConditionalWorkspace<T> space(B, N);
   const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
+  Value<T>* const total_parts = reinterpret_cast<Value<T>*>(workspace + space.total_parts);
   int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
-  const bool around_caches = B * N * 4 >= kBeyondCaches;
+  const bool around_caches = B * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-      float total = 0.0f;
+      Value<T> total = Value<T>(0);
       int64_t total2 = 0;
       const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
       for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        Lanes<int32_t, kLanes32> total2_lanes = 0;
-        for_lanes<kLanes32>(
+        Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+        Lanes<int32_t, kLanesOf<Value<T>>> total2_lanes = 0;
+        for_lanes<kLanesOf<Value<T>>>(
             bn_block, smaller(bn_block + 4096, bn_end),
             [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
-              const auto mask_here = load_field<4, 3>(&target[bn * 4], active) != 0.0f;
+              const auto mask_here = to_value<T>(load_field<4, 3>(&target[bn * 4], active)) != Value<T>(0);
               store(&mask[bn], active, mask_here);
-              Lanes<float, kLanes32> each = 0.0f;
+              Lanes<Value<T>, kLanesOf<Value<T>>> each = Value<T>(0);
               const auto chosen = active && mask_here;
               if (any_lane(chosen)) {
-                const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
-                const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
-                const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
-                const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
-                const auto left_t = load_field<4, 0>(&target[bn * 4], active);
-                const auto top_t = load_field<4, 1>(&target[bn * 4], active);
-                const auto right_t = load_field<4, 2>(&target[bn * 4], active);
-                const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
+                const auto left_p = to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
+                const auto top_p = to_value<T>(load_field<4, 1>(&pred[bn * 4], active));
+                const auto right_p = to_value<T>(load_field<4, 2>(&pred[bn * 4], active));
+                const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[bn * 4], active));
+                const auto left_t = to_value<T>(load_field<4, 0>(&target[bn * 4], active));
+                const auto top_t = to_value<T>(load_field<4, 1>(&target[bn * 4], active));
+                const auto right_t = to_value<T>(load_field<4, 2>(&target[bn * 4], active));
+                const auto bottom_t = to_value<T>(load_field<4, 3>(&target[bn * 4], active));
                 const auto area_p = (right_p - left_p) * (bottom_p - top_p);
                 const auto area_t = (right_t - left_t) * (bottom_t - top_t);
                 const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
@@ -75,12 +77,13 @@ void giou_loss_conditional_f32(const float* pred, const float* target, float* gi
                 const auto joined = area_p + area_t - overlap;
                 const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
                                   (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-                each =
-                    choose(chosen,
-                           overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f), each);
+                each = choose(chosen,
+                              overlap / maximum(joined, Value<T>(1e-05)) -
+                                  (hull - joined) / maximum(hull, Value<T>(1e-05)),
+                              each);
               }
-              store_around(&giou[bn], active, each, around_caches);
-              total_lanes += keep(active, each, 0.0f);
+              store_around(&giou[bn], active, to_stored<T>(each), around_caches);
+              total_lanes += keep(active, each, Value<T>(0));
               total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
             });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -91,252 +94,13 @@ void giou_loss_conditional_f32(const float* pred, const float* target, float* gi
     }
     if (around_caches) finish_stores();
   }
-  float total = 0.0f;
+  Value<T> total = Value<T>(0);
   int64_t total2 = 0;
   for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
     total = total + total_parts[bn_first / bn_chunk];
     total2 = total2 + total2_parts[bn_first / bn_chunk];
   }
-  loss[0] = total / float(maximum(total2, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossConditionalF16Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit GiouLossConditionalF16Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total_parts = reserve(bytes, 256, 4);
-    total2_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void giou_loss_conditional_f16(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
-                               uint16_t* loss, int64_t B, int64_t N, char* workspace) {
-  const GiouLossConditionalF16Workspace space(B, N);
-  const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
-  const bool around_caches = B * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-      float total = 0.0f;
-      int64_t total2 = 0;
-      const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
-      for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        Lanes<int32_t, kLanes32> total2_lanes = 0;
-        for_lanes<kLanes32>(
-            bn_block, smaller(bn_block + 4096, bn_end),
-            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
-              const auto mask_here = from_f16(load_field<4, 3>(&target[bn * 4], active)) != 0.0f;
-              store(&mask[bn], active, mask_here);
-              Lanes<float, kLanes32> each = 0.0f;
-              const auto chosen = active && mask_here;
-              if (any_lane(chosen)) {
-                const auto left_p = from_f16(load_field<4, 0>(&pred[bn * 4], active));
-                const auto top_p = from_f16(load_field<4, 1>(&pred[bn * 4], active));
-                const auto right_p = from_f16(load_field<4, 2>(&pred[bn * 4], active));
-                const auto bottom_p = from_f16(load_field<4, 3>(&pred[bn * 4], active));
-                const auto left_t = from_f16(load_field<4, 0>(&target[bn * 4], active));
-                const auto top_t = from_f16(load_field<4, 1>(&target[bn * 4], active));
-                const auto right_t = from_f16(load_field<4, 2>(&target[bn * 4], active));
-                const auto bottom_t = from_f16(load_field<4, 3>(&target[bn * 4], active));
-                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
-                                     (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
-                const auto joined = area_p + area_t - overlap;
-                const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
-                                  (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-                each =
-                    choose(chosen,
-                           overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f), each);
-              }
-              store_around(&giou[bn], active, to_f16(each), around_caches);
-              total_lanes += keep(active, each, 0.0f);
-              total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
-            });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-        total2 = total2 + across(total2_lanes, [](auto one, auto other) { return one + other; });
-      }
-      total_parts[bn_first / bn_chunk] = total;
-      total2_parts[bn_first / bn_chunk] = total2;
-    }
-    if (around_caches) finish_stores();
-  }
-  float total = 0.0f;
-  int64_t total2 = 0;
-  for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-    total = total + total_parts[bn_first / bn_chunk];
-    total2 = total2 + total2_parts[bn_first / bn_chunk];
-  }
-  loss[0] = to_f16(total / float(maximum(total2, int64_t{1})));
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossConditionalBf16Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit GiouLossConditionalBf16Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total_parts = reserve(bytes, 256, 4);
-    total2_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void giou_loss_conditional_bf16(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
-                                uint16_t* loss, int64_t B, int64_t N, char* workspace) {
-  const GiouLossConditionalBf16Workspace space(B, N);
-  const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
-  const bool around_caches = B * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-      float total = 0.0f;
-      int64_t total2 = 0;
-      const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
-      for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        Lanes<int32_t, kLanes32> total2_lanes = 0;
-        for_lanes<kLanes32>(
-            bn_block, smaller(bn_block + 4096, bn_end),
-            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
-              const auto mask_here = from_bf16(load_field<4, 3>(&target[bn * 4], active)) != 0.0f;
-              store(&mask[bn], active, mask_here);
-              Lanes<float, kLanes32> each = 0.0f;
-              const auto chosen = active && mask_here;
-              if (any_lane(chosen)) {
-                const auto left_p = from_bf16(load_field<4, 0>(&pred[bn * 4], active));
-                const auto top_p = from_bf16(load_field<4, 1>(&pred[bn * 4], active));
-                const auto right_p = from_bf16(load_field<4, 2>(&pred[bn * 4], active));
-                const auto bottom_p = from_bf16(load_field<4, 3>(&pred[bn * 4], active));
-                const auto left_t = from_bf16(load_field<4, 0>(&target[bn * 4], active));
-                const auto top_t = from_bf16(load_field<4, 1>(&target[bn * 4], active));
-                const auto right_t = from_bf16(load_field<4, 2>(&target[bn * 4], active));
-                const auto bottom_t = from_bf16(load_field<4, 3>(&target[bn * 4], active));
-                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
-                                     (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
-                const auto joined = area_p + area_t - overlap;
-                const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
-                                  (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-                each =
-                    choose(chosen,
-                           overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f), each);
-              }
-              store_around(&giou[bn], active, to_bf16(each), around_caches);
-              total_lanes += keep(active, each, 0.0f);
-              total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
-            });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-        total2 = total2 + across(total2_lanes, [](auto one, auto other) { return one + other; });
-      }
-      total_parts[bn_first / bn_chunk] = total;
-      total2_parts[bn_first / bn_chunk] = total2;
-    }
-    if (around_caches) finish_stores();
-  }
-  float total = 0.0f;
-  int64_t total2 = 0;
-  for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-    total = total + total_parts[bn_first / bn_chunk];
-    total2 = total2 + total2_parts[bn_first / bn_chunk];
-  }
-  loss[0] = to_bf16(total / float(maximum(total2, int64_t{1})));
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossConditionalF64Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit GiouLossConditionalF64Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total_parts = reserve(bytes, 256, 8);
-    total2_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void giou_loss_conditional_f64(const double* pred, const double* target, double* giou, bool* mask,
-                               double* loss, int64_t B, int64_t N, char* workspace) {
-  const GiouLossConditionalF64Workspace space(B, N);
-  const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
-  double* const total_parts = reinterpret_cast<double*>(workspace + space.total_parts);
-  int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
-  const bool around_caches = B * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-      double total = 0.0;
-      int64_t total2 = 0;
-      const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
-      for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
-        Sum<double, kLanes64> total_lanes = 0.0;
-        Lanes<int32_t, kLanes64> total2_lanes = 0;
-        for_lanes<kLanes64>(
-            bn_block, smaller(bn_block + 4096, bn_end),
-            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
-              const auto mask_here = load_field<4, 3>(&target[bn * 4], active) != 0.0;
-              store(&mask[bn], active, mask_here);
-              Lanes<double, kLanes64> each = 0.0;
-              const auto chosen = active && mask_here;
-              if (any_lane(chosen)) {
-                const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
-                const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
-                const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
-                const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
-                const auto left_t = load_field<4, 0>(&target[bn * 4], active);
-                const auto top_t = load_field<4, 1>(&target[bn * 4], active);
-                const auto right_t = load_field<4, 2>(&target[bn * 4], active);
-                const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
-                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
-                                     (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
-                const auto joined = area_p + area_t - overlap;
-                const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
-                                  (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-                each = choose(
-                    chosen, overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05), each);
-              }
-              store_around(&giou[bn], active, each, around_caches);
-              total_lanes += keep(active, each, 0.0);
-              total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
-            });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-        total2 = total2 + across(total2_lanes, [](auto one, auto other) { return one + other; });
-      }
-      total_parts[bn_first / bn_chunk] = total;
-      total2_parts[bn_first / bn_chunk] = total2;
-    }
-    if (around_caches) finish_stores();
-  }
-  double total = 0.0;
-  int64_t total2 = 0;
-  for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-    total = total + total_parts[bn_first / bn_chunk];
-    total2 = total2 + total2_parts[bn_first / bn_chunk];
-  }
-  loss[0] = total / double(maximum(total2, int64_t{1}));
+  loss[0] = to_stored<T>(total / Value<T>(maximum(total2, int64_t{1})));
 }
 
 // Checks the arguments, then runs.
@@ -364,45 +128,45 @@ int64_t workspace_of_giou_loss_conditional(int64_t B, int64_t N) {
 }  // namespace
 
 extern "C" int64_t giou_loss_conditional_f32_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_conditional<GiouLossConditionalF32Workspace>(B, N);
+  return workspace_of_giou_loss_conditional<GiouLossConditionalWorkspace<float>>(B, N);
 }
 
 extern "C" int giou_loss_conditional_f32_openmp(const float* pred, const float* target, float* giou,
                                                 bool* mask, float* loss, int64_t B, int64_t N,
                                                 void* workspace, int64_t workspace_bytes) {
-  return launch_giou_loss_conditional<GiouLossConditionalF32Workspace>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_conditional_f32);
+  return launch_giou_loss_conditional<GiouLossConditionalWorkspace<float>>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_conditional<float>);
 }
 
 extern "C" int64_t giou_loss_conditional_f16_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_conditional<GiouLossConditionalF16Workspace>(B, N);
+  return workspace_of_giou_loss_conditional<GiouLossConditionalWorkspace<F16>>(B, N);
 }
 
 extern "C" int giou_loss_conditional_f16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
                                                 bool* mask, uint16_t* loss, int64_t B, int64_t N,
                                                 void* workspace, int64_t workspace_bytes) {
-  return launch_giou_loss_conditional<GiouLossConditionalF16Workspace>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_conditional_f16);
+  return launch_giou_loss_conditional<GiouLossConditionalWorkspace<F16>>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_conditional<F16>);
 }
 
 extern "C" int64_t giou_loss_conditional_bf16_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_conditional<GiouLossConditionalBf16Workspace>(B, N);
+  return workspace_of_giou_loss_conditional<GiouLossConditionalWorkspace<BF16>>(B, N);
 }
 
 extern "C" int giou_loss_conditional_bf16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
                                                  bool* mask, uint16_t* loss, int64_t B, int64_t N,
                                                  void* workspace, int64_t workspace_bytes) {
-  return launch_giou_loss_conditional<GiouLossConditionalBf16Workspace>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_conditional_bf16);
+  return launch_giou_loss_conditional<GiouLossConditionalWorkspace<BF16>>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_conditional<BF16>);
 }
 
 extern "C" int64_t giou_loss_conditional_f64_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_conditional<GiouLossConditionalF64Workspace>(B, N);
+  return workspace_of_giou_loss_conditional<GiouLossConditionalWorkspace<double>>(B, N);
 }
 
 extern "C" int giou_loss_conditional_f64_openmp(const double* pred, const double* target, double* giou,
                                                 bool* mask, double* loss, int64_t B, int64_t N,
                                                 void* workspace, int64_t workspace_bytes) {
-  return launch_giou_loss_conditional<GiouLossConditionalF64Workspace>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_conditional_f64);
+  return launch_giou_loss_conditional<GiouLossConditionalWorkspace<double>>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_conditional<double>);
 }

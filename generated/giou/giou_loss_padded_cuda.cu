@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,13 +21,13 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct GiouLossPaddedF32Workspace {
+struct GiouLossPaddedWorkspace {
   int64_t total_parts;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit GiouLossPaddedF32Workspace(int64_t B, int64_t N) {
+  explicit GiouLossPaddedWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     total_parts = reserve(bytes, 1024, 4);
@@ -36,33 +36,34 @@ struct GiouLossPaddedF32Workspace {
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    giou_loss_padded_f32_kernel(const float* pred, const float* target, float* giou, bool* mask, float* loss,
-                                Index B, Index N, float* total_parts, int64_t* total2_parts, uint32_t* ticket,
-                                Index chunk) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    giou_loss_padded_kernel(const Stored<T>* pred, const Stored<T>* target, Stored<T>* giou, bool* mask,
+                            Stored<T>* loss, Index B, Index N, float* total_parts, int64_t* total2_parts,
+                            uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B * N));
   float total_own = 0.0f;
   int64_t total2_own = 0;
-  for (Index bn_first = first + Index(threadIdx.x) * 2; bn_first < last; bn_first += Index(blockDim.x) * 2) {
+  for (Index bn_first = first + Index(threadIdx.x) * (8 / kBytes<T>); bn_first < last;
+       bn_first += Index(blockDim.x) * (8 / kBytes<T>)) {
     const Index remaining = Index(last - bn_first);
-    const auto target_pack = load_pack<2, 4, kWide>(&target[bn_first * 4], remaining);
-    Pack<bool, 2> mask_pack;
-    const auto pred_pack = load_pack<2, 4, kWide>(&pred[bn_first * 4], remaining);
-    Pack<float, 2> giou_pack;
+    const auto target_pack = load_pack<8 / kBytes<T>, 4, kWide>(&target[bn_first * 4], remaining);
+    Pack<bool, 8 / kBytes<T>> mask_pack;
+    const auto pred_pack = load_pack<8 / kBytes<T>, 4, kWide>(&pred[bn_first * 4], remaining);
+    Pack<Stored<T>, 8 / kBytes<T>> giou_pack;
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const bool mask_here = target_pack[4 * i + 3] != 0.0f;
+    for (int i = 0; i < 8 / kBytes<T>; ++i) {
+      const bool mask_here = to_value<T>(target_pack[4 * i + 3]) != 0.0f;
       mask_pack[i] = mask_here;
-      const float left_p = pred_pack[4 * i];
-      const float top_p = pred_pack[4 * i + 1];
-      const float right_p = pred_pack[4 * i + 2];
-      const float bottom_p = pred_pack[4 * i + 3];
-      const float left_t = target_pack[4 * i];
-      const float top_t = target_pack[4 * i + 1];
-      const float right_t = target_pack[4 * i + 2];
-      const float bottom_t = target_pack[4 * i + 3];
+      const float left_p = to_value<T>(pred_pack[4 * i]);
+      const float top_p = to_value<T>(pred_pack[4 * i + 1]);
+      const float right_p = to_value<T>(pred_pack[4 * i + 2]);
+      const float bottom_p = to_value<T>(pred_pack[4 * i + 3]);
+      const float left_t = to_value<T>(target_pack[4 * i]);
+      const float top_t = to_value<T>(target_pack[4 * i + 1]);
+      const float right_t = to_value<T>(target_pack[4 * i + 2]);
+      const float bottom_t = to_value<T>(target_pack[4 * i + 3]);
       const float area_p = (right_p - left_p) * (bottom_p - top_p);
       const float area_t = (right_t - left_t) * (bottom_t - top_t);
       const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
@@ -72,7 +73,7 @@ __global__ void __launch_bounds__(512)
                          (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
       const float each = float(int32_t(mask_here)) *
                          (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-      giou_pack[i] = each;
+      giou_pack[i] = to_stored<T>(each);
       if (i < remaining) {
         total_own += each;
       }
@@ -101,236 +102,25 @@ __global__ void __launch_bounds__(512)
   const int64_t total2 =
       block_fold(total2_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
   if (threadIdx.x == 0) {
-    loss[0] = total / float(maximum(total2, int64_t{1}));
+    loss[0] = to_stored<T>(total / float(maximum(total2, int64_t{1})));
   }
 }
 
-template <class Index>
-cudaError_t giou_loss_padded_f32(const float* pred, const float* target, float* giou, bool* mask, float* loss,
-                                 int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
-  const GiouLossPaddedF32Workspace space(B, N);
+template <class Index, class T>
+cudaError_t giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stored<T>* giou, bool* mask,
+                             Stored<T>* loss, int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
+  const GiouLossPaddedWorkspace space(B, N);
   const bool wide = aligned({target, mask, pred, giou});
   const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? giou_loss_padded_f32_kernel<true, Index> : giou_loss_padded_f32_kernel<false, Index>,
+          launch(wide ? giou_loss_padded_kernel<true, Index, T> : giou_loss_padded_kernel<false, Index, T>,
                  chunks, block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
                  reinterpret_cast<float*>(workspace + space.total_parts),
                  reinterpret_cast<int64_t*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossPaddedF16Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit GiouLossPaddedF16Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total_parts = reserve(bytes, 1024, 4);
-    total2_parts = reserve(bytes, 1024, 8);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    giou_loss_padded_f16_kernel(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
-                                uint16_t* loss, Index B, Index N, float* total_parts, int64_t* total2_parts,
-                                uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B * N));
-  float total_own = 0.0f;
-  int64_t total2_own = 0;
-  for (Index bn_first = first + Index(threadIdx.x) * 4; bn_first < last; bn_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - bn_first);
-    const auto target_pack = load_pack<4, 4, kWide>(&target[bn_first * 4], remaining);
-    Pack<bool, 4> mask_pack;
-    const auto pred_pack = load_pack<4, 4, kWide>(&pred[bn_first * 4], remaining);
-    Pack<uint16_t, 4> giou_pack;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const bool mask_here = from_f16(target_pack[4 * i + 3]) != 0.0f;
-      mask_pack[i] = mask_here;
-      const float left_p = from_f16(pred_pack[4 * i]);
-      const float top_p = from_f16(pred_pack[4 * i + 1]);
-      const float right_p = from_f16(pred_pack[4 * i + 2]);
-      const float bottom_p = from_f16(pred_pack[4 * i + 3]);
-      const float left_t = from_f16(target_pack[4 * i]);
-      const float top_t = from_f16(target_pack[4 * i + 1]);
-      const float right_t = from_f16(target_pack[4 * i + 2]);
-      const float bottom_t = from_f16(target_pack[4 * i + 3]);
-      const float area_p = (right_p - left_p) * (bottom_p - top_p);
-      const float area_t = (right_t - left_t) * (bottom_t - top_t);
-      const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                            (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-      const float joined = area_p + area_t - overlap;
-      const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                         (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      const float each = float(int32_t(mask_here)) *
-                         (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-      giou_pack[i] = to_f16(each);
-      if (i < remaining) {
-        total_own += each;
-      }
-      if (i < remaining) {
-        total2_own = total2_own + int64_t(mask_here);
-      }
-    }
-    store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
-    store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  const int64_t total2_part =
-      block_fold(total2_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-    total2_parts[blockIdx.x] = total2_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  int64_t total2_own2 = 0;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
-    total2_own2 = total2_own2 + total2_parts[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  const int64_t total2 =
-      block_fold(total2_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  if (threadIdx.x == 0) {
-    loss[0] = to_f16(total / float(maximum(total2, int64_t{1})));
-  }
-}
-
-template <class Index>
-cudaError_t giou_loss_padded_f16(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
-                                 uint16_t* loss, int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
-  const GiouLossPaddedF16Workspace space(B, N);
-  const bool wide = aligned({target, mask, pred, giou});
-  const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? giou_loss_padded_f16_kernel<true, Index> : giou_loss_padded_f16_kernel<false, Index>,
-                 chunks, block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
-                 reinterpret_cast<float*>(workspace + space.total_parts),
-                 reinterpret_cast<int64_t*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossPaddedBf16Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit GiouLossPaddedBf16Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total_parts = reserve(bytes, 1024, 4);
-    total2_parts = reserve(bytes, 1024, 8);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    giou_loss_padded_bf16_kernel(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
-                                 uint16_t* loss, Index B, Index N, float* total_parts, int64_t* total2_parts,
-                                 uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B * N));
-  float total_own = 0.0f;
-  int64_t total2_own = 0;
-  for (Index bn_first = first + Index(threadIdx.x) * 4; bn_first < last; bn_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - bn_first);
-    const auto target_pack = load_pack<4, 4, kWide>(&target[bn_first * 4], remaining);
-    Pack<bool, 4> mask_pack;
-    const auto pred_pack = load_pack<4, 4, kWide>(&pred[bn_first * 4], remaining);
-    Pack<uint16_t, 4> giou_pack;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const bool mask_here = from_bf16(target_pack[4 * i + 3]) != 0.0f;
-      mask_pack[i] = mask_here;
-      const float left_p = from_bf16(pred_pack[4 * i]);
-      const float top_p = from_bf16(pred_pack[4 * i + 1]);
-      const float right_p = from_bf16(pred_pack[4 * i + 2]);
-      const float bottom_p = from_bf16(pred_pack[4 * i + 3]);
-      const float left_t = from_bf16(target_pack[4 * i]);
-      const float top_t = from_bf16(target_pack[4 * i + 1]);
-      const float right_t = from_bf16(target_pack[4 * i + 2]);
-      const float bottom_t = from_bf16(target_pack[4 * i + 3]);
-      const float area_p = (right_p - left_p) * (bottom_p - top_p);
-      const float area_t = (right_t - left_t) * (bottom_t - top_t);
-      const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                            (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-      const float joined = area_p + area_t - overlap;
-      const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                         (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      const float each = float(int32_t(mask_here)) *
-                         (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-      giou_pack[i] = to_bf16(each);
-      if (i < remaining) {
-        total_own += each;
-      }
-      if (i < remaining) {
-        total2_own = total2_own + int64_t(mask_here);
-      }
-    }
-    store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
-    store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  const int64_t total2_part =
-      block_fold(total2_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-    total2_parts[blockIdx.x] = total2_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  int64_t total2_own2 = 0;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
-    total2_own2 = total2_own2 + total2_parts[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  const int64_t total2 =
-      block_fold(total2_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  if (threadIdx.x == 0) {
-    loss[0] = to_bf16(total / float(maximum(total2, int64_t{1})));
-  }
-}
-
-template <class Index>
-cudaError_t giou_loss_padded_bf16(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
-                                  uint16_t* loss, int64_t B, int64_t N, char* workspace,
-                                  cudaStream_t stream) {
-  const GiouLossPaddedBf16Workspace space(B, N);
-  const bool wide = aligned({target, mask, pred, giou});
-  const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(
-          wide ? giou_loss_padded_bf16_kernel<true, Index> : giou_loss_padded_bf16_kernel<false, Index>,
-          chunks, block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
-          reinterpret_cast<float*>(workspace + space.total_parts),
-          reinterpret_cast<int64_t*>(workspace + space.total2_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -470,39 +260,39 @@ int64_t workspace_of_giou_loss_padded(int64_t B, int64_t N) {
 }  // namespace
 
 extern "C" int64_t giou_loss_padded_f32_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedF32Workspace>(B, N);
+  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace>(B, N);
 }
 
 extern "C" int giou_loss_padded_f32_cuda(const float* pred, const float* target, float* giou, bool* mask,
                                          float* loss, int64_t B, int64_t N, void* workspace,
                                          int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_padded<GiouLossPaddedF32Workspace>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream, giou_loss_padded_f32<int32_t>,
-      giou_loss_padded_f32<int64_t>);
+  return launch_giou_loss_padded<GiouLossPaddedWorkspace>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream,
+      giou_loss_padded<int32_t, float>, giou_loss_padded<int64_t, float>);
 }
 
 extern "C" int64_t giou_loss_padded_f16_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedF16Workspace>(B, N);
+  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace>(B, N);
 }
 
 extern "C" int giou_loss_padded_f16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
                                          bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
                                          int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_padded<GiouLossPaddedF16Workspace>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream, giou_loss_padded_f16<int32_t>,
-      giou_loss_padded_f16<int64_t>);
+  return launch_giou_loss_padded<GiouLossPaddedWorkspace>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream,
+      giou_loss_padded<int32_t, F16>, giou_loss_padded<int64_t, F16>);
 }
 
 extern "C" int64_t giou_loss_padded_bf16_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedBf16Workspace>(B, N);
+  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace>(B, N);
 }
 
 extern "C" int giou_loss_padded_bf16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
                                           bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
                                           int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_padded<GiouLossPaddedBf16Workspace>(
+  return launch_giou_loss_padded<GiouLossPaddedWorkspace>(
       pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream,
-      giou_loss_padded_bf16<int32_t>, giou_loss_padded_bf16<int64_t>);
+      giou_loss_padded<int32_t, BF16>, giou_loss_padded<int64_t, BF16>);
 }
 
 extern "C" int64_t giou_loss_padded_f64_cuda_workspace(int64_t B, int64_t N) {

@@ -12,7 +12,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,50 +21,52 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct GiouLossPaddedF32Workspace {
+template <class T>
+struct GiouLossPaddedWorkspace {
   int64_t total_parts;
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit GiouLossPaddedF32Workspace(int64_t B, int64_t N) {
+  explicit GiouLossPaddedWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
-    total_parts = reserve(bytes, 256, 4);
+    total_parts = reserve(bytes, 256, kBytes<Value<T>>);
     total2_parts = reserve(bytes, 256, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void giou_loss_padded_f32(const float* pred, const float* target, float* giou, bool* mask, float* loss,
-                          int64_t B, int64_t N, char* workspace) {
-  const GiouLossPaddedF32Workspace space(B, N);
+template <class T>
+void giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stored<T>* giou, bool* mask,
+                      Stored<T>* loss, int64_t B, int64_t N, char* workspace) {
+  const GiouLossPaddedWorkspace<T> space(B, N);
   const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
+  Value<T>* const total_parts = reinterpret_cast<Value<T>*>(workspace + space.total_parts);
   int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
-  const bool around_caches = B * N * 4 >= kBeyondCaches;
+  const bool around_caches = B * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-      float total = 0.0f;
+      Value<T> total = Value<T>(0);
       int64_t total2 = 0;
       const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
       for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        Lanes<int32_t, kLanes32> total2_lanes = 0;
-        for_lanes<kLanes32>(
+        Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+        Lanes<int32_t, kLanesOf<Value<T>>> total2_lanes = 0;
+        for_lanes<kLanesOf<Value<T>>>(
             bn_block, smaller(bn_block + 4096, bn_end),
             [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
-              const auto mask_here = load_field<4, 3>(&target[bn * 4], active) != 0.0f;
+              const auto mask_here = to_value<T>(load_field<4, 3>(&target[bn * 4], active)) != Value<T>(0);
               store(&mask[bn], active, mask_here);
-              const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
-              const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
-              const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
-              const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
-              const auto left_t = load_field<4, 0>(&target[bn * 4], active);
-              const auto top_t = load_field<4, 1>(&target[bn * 4], active);
-              const auto right_t = load_field<4, 2>(&target[bn * 4], active);
-              const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
+              const auto left_p = to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
+              const auto top_p = to_value<T>(load_field<4, 1>(&pred[bn * 4], active));
+              const auto right_p = to_value<T>(load_field<4, 2>(&pred[bn * 4], active));
+              const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[bn * 4], active));
+              const auto left_t = to_value<T>(load_field<4, 0>(&target[bn * 4], active));
+              const auto top_t = to_value<T>(load_field<4, 1>(&target[bn * 4], active));
+              const auto right_t = to_value<T>(load_field<4, 2>(&target[bn * 4], active));
+              const auto bottom_t = to_value<T>(load_field<4, 3>(&target[bn * 4], active));
               const auto area_p = (right_p - left_p) * (bottom_p - top_p);
               const auto area_t = (right_t - left_t) * (bottom_t - top_t);
               const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
@@ -72,10 +74,11 @@ void giou_loss_padded_f32(const float* pred, const float* target, float* giou, b
               const auto joined = area_p + area_t - overlap;
               const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
                                 (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-              const auto each = convert<float>(convert<int32_t>(mask_here)) *
-                                (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-              store_around(&giou[bn], active, each, around_caches);
-              total_lanes += keep(active, each, 0.0f);
+              const auto each = convert<Value<T>>(convert<int32_t>(mask_here)) *
+                                (overlap / maximum(joined, Value<T>(1e-05)) -
+                                 (hull - joined) / maximum(hull, Value<T>(1e-05)));
+              store_around(&giou[bn], active, to_stored<T>(each), around_caches);
+              total_lanes += keep(active, each, Value<T>(0));
               total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
             });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
@@ -86,238 +89,13 @@ void giou_loss_padded_f32(const float* pred, const float* target, float* giou, b
     }
     if (around_caches) finish_stores();
   }
-  float total = 0.0f;
+  Value<T> total = Value<T>(0);
   int64_t total2 = 0;
   for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
     total = total + total_parts[bn_first / bn_chunk];
     total2 = total2 + total2_parts[bn_first / bn_chunk];
   }
-  loss[0] = total / float(maximum(total2, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossPaddedF16Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit GiouLossPaddedF16Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total_parts = reserve(bytes, 256, 4);
-    total2_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void giou_loss_padded_f16(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
-                          uint16_t* loss, int64_t B, int64_t N, char* workspace) {
-  const GiouLossPaddedF16Workspace space(B, N);
-  const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
-  const bool around_caches = B * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-      float total = 0.0f;
-      int64_t total2 = 0;
-      const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
-      for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        Lanes<int32_t, kLanes32> total2_lanes = 0;
-        for_lanes<kLanes32>(
-            bn_block, smaller(bn_block + 4096, bn_end),
-            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
-              const auto mask_here = from_f16(load_field<4, 3>(&target[bn * 4], active)) != 0.0f;
-              store(&mask[bn], active, mask_here);
-              const auto left_p = from_f16(load_field<4, 0>(&pred[bn * 4], active));
-              const auto top_p = from_f16(load_field<4, 1>(&pred[bn * 4], active));
-              const auto right_p = from_f16(load_field<4, 2>(&pred[bn * 4], active));
-              const auto bottom_p = from_f16(load_field<4, 3>(&pred[bn * 4], active));
-              const auto left_t = from_f16(load_field<4, 0>(&target[bn * 4], active));
-              const auto top_t = from_f16(load_field<4, 1>(&target[bn * 4], active));
-              const auto right_t = from_f16(load_field<4, 2>(&target[bn * 4], active));
-              const auto bottom_t = from_f16(load_field<4, 3>(&target[bn * 4], active));
-              const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-              const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-              const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
-                                   (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
-              const auto joined = area_p + area_t - overlap;
-              const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
-                                (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-              const auto each = convert<float>(convert<int32_t>(mask_here)) *
-                                (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-              store_around(&giou[bn], active, to_f16(each), around_caches);
-              total_lanes += keep(active, each, 0.0f);
-              total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
-            });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-        total2 = total2 + across(total2_lanes, [](auto one, auto other) { return one + other; });
-      }
-      total_parts[bn_first / bn_chunk] = total;
-      total2_parts[bn_first / bn_chunk] = total2;
-    }
-    if (around_caches) finish_stores();
-  }
-  float total = 0.0f;
-  int64_t total2 = 0;
-  for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-    total = total + total_parts[bn_first / bn_chunk];
-    total2 = total2 + total2_parts[bn_first / bn_chunk];
-  }
-  loss[0] = to_f16(total / float(maximum(total2, int64_t{1})));
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossPaddedBf16Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit GiouLossPaddedBf16Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total_parts = reserve(bytes, 256, 4);
-    total2_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void giou_loss_padded_bf16(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
-                           uint16_t* loss, int64_t B, int64_t N, char* workspace) {
-  const GiouLossPaddedBf16Workspace space(B, N);
-  const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
-  const bool around_caches = B * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-      float total = 0.0f;
-      int64_t total2 = 0;
-      const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
-      for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        Lanes<int32_t, kLanes32> total2_lanes = 0;
-        for_lanes<kLanes32>(
-            bn_block, smaller(bn_block + 4096, bn_end),
-            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
-              const auto mask_here = from_bf16(load_field<4, 3>(&target[bn * 4], active)) != 0.0f;
-              store(&mask[bn], active, mask_here);
-              const auto left_p = from_bf16(load_field<4, 0>(&pred[bn * 4], active));
-              const auto top_p = from_bf16(load_field<4, 1>(&pred[bn * 4], active));
-              const auto right_p = from_bf16(load_field<4, 2>(&pred[bn * 4], active));
-              const auto bottom_p = from_bf16(load_field<4, 3>(&pred[bn * 4], active));
-              const auto left_t = from_bf16(load_field<4, 0>(&target[bn * 4], active));
-              const auto top_t = from_bf16(load_field<4, 1>(&target[bn * 4], active));
-              const auto right_t = from_bf16(load_field<4, 2>(&target[bn * 4], active));
-              const auto bottom_t = from_bf16(load_field<4, 3>(&target[bn * 4], active));
-              const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-              const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-              const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
-                                   (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
-              const auto joined = area_p + area_t - overlap;
-              const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
-                                (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-              const auto each = convert<float>(convert<int32_t>(mask_here)) *
-                                (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-              store_around(&giou[bn], active, to_bf16(each), around_caches);
-              total_lanes += keep(active, each, 0.0f);
-              total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
-            });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-        total2 = total2 + across(total2_lanes, [](auto one, auto other) { return one + other; });
-      }
-      total_parts[bn_first / bn_chunk] = total;
-      total2_parts[bn_first / bn_chunk] = total2;
-    }
-    if (around_caches) finish_stores();
-  }
-  float total = 0.0f;
-  int64_t total2 = 0;
-  for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-    total = total + total_parts[bn_first / bn_chunk];
-    total2 = total2 + total2_parts[bn_first / bn_chunk];
-  }
-  loss[0] = to_bf16(total / float(maximum(total2, int64_t{1})));
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossPaddedF64Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit GiouLossPaddedF64Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total_parts = reserve(bytes, 256, 8);
-    total2_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void giou_loss_padded_f64(const double* pred, const double* target, double* giou, bool* mask, double* loss,
-                          int64_t B, int64_t N, char* workspace) {
-  const GiouLossPaddedF64Workspace space(B, N);
-  const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
-  double* const total_parts = reinterpret_cast<double*>(workspace + space.total_parts);
-  int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
-  const bool around_caches = B * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-      double total = 0.0;
-      int64_t total2 = 0;
-      const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
-      for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
-        Sum<double, kLanes64> total_lanes = 0.0;
-        Lanes<int32_t, kLanes64> total2_lanes = 0;
-        for_lanes<kLanes64>(bn_block, smaller(bn_block + 4096, bn_end),
-                            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
-                              const auto mask_here = load_field<4, 3>(&target[bn * 4], active) != 0.0;
-                              store(&mask[bn], active, mask_here);
-                              const auto left_p = load_field<4, 0>(&pred[bn * 4], active);
-                              const auto top_p = load_field<4, 1>(&pred[bn * 4], active);
-                              const auto right_p = load_field<4, 2>(&pred[bn * 4], active);
-                              const auto bottom_p = load_field<4, 3>(&pred[bn * 4], active);
-                              const auto left_t = load_field<4, 0>(&target[bn * 4], active);
-                              const auto top_t = load_field<4, 1>(&target[bn * 4], active);
-                              const auto right_t = load_field<4, 2>(&target[bn * 4], active);
-                              const auto bottom_t = load_field<4, 3>(&target[bn * 4], active);
-                              const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-                              const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                              const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
-                                                   (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
-                              const auto joined = area_p + area_t - overlap;
-                              const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
-                                                (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-                              const auto each =
-                                  convert<double>(convert<int32_t>(mask_here)) *
-                                  (overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05));
-                              store_around(&giou[bn], active, each, around_caches);
-                              total_lanes += keep(active, each, 0.0);
-                              total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
-                            });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-        total2 = total2 + across(total2_lanes, [](auto one, auto other) { return one + other; });
-      }
-      total_parts[bn_first / bn_chunk] = total;
-      total2_parts[bn_first / bn_chunk] = total2;
-    }
-    if (around_caches) finish_stores();
-  }
-  double total = 0.0;
-  int64_t total2 = 0;
-  for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
-    total = total + total_parts[bn_first / bn_chunk];
-    total2 = total2 + total2_parts[bn_first / bn_chunk];
-  }
-  loss[0] = total / double(maximum(total2, int64_t{1}));
+  loss[0] = to_stored<T>(total / Value<T>(maximum(total2, int64_t{1})));
 }
 
 // Checks the arguments, then runs.
@@ -345,45 +123,45 @@ int64_t workspace_of_giou_loss_padded(int64_t B, int64_t N) {
 }  // namespace
 
 extern "C" int64_t giou_loss_padded_f32_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedF32Workspace>(B, N);
+  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<float>>(B, N);
 }
 
 extern "C" int giou_loss_padded_f32_openmp(const float* pred, const float* target, float* giou, bool* mask,
                                            float* loss, int64_t B, int64_t N, void* workspace,
                                            int64_t workspace_bytes) {
-  return launch_giou_loss_padded<GiouLossPaddedF32Workspace>(pred, target, giou, mask, loss, B, N, workspace,
-                                                             workspace_bytes, giou_loss_padded_f32);
+  return launch_giou_loss_padded<GiouLossPaddedWorkspace<float>>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<float>);
 }
 
 extern "C" int64_t giou_loss_padded_f16_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedF16Workspace>(B, N);
+  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<F16>>(B, N);
 }
 
 extern "C" int giou_loss_padded_f16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
                                            bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
                                            int64_t workspace_bytes) {
-  return launch_giou_loss_padded<GiouLossPaddedF16Workspace>(pred, target, giou, mask, loss, B, N, workspace,
-                                                             workspace_bytes, giou_loss_padded_f16);
+  return launch_giou_loss_padded<GiouLossPaddedWorkspace<F16>>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<F16>);
 }
 
 extern "C" int64_t giou_loss_padded_bf16_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedBf16Workspace>(B, N);
+  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<BF16>>(B, N);
 }
 
 extern "C" int giou_loss_padded_bf16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
                                             bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_giou_loss_padded<GiouLossPaddedBf16Workspace>(pred, target, giou, mask, loss, B, N, workspace,
-                                                              workspace_bytes, giou_loss_padded_bf16);
+  return launch_giou_loss_padded<GiouLossPaddedWorkspace<BF16>>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<BF16>);
 }
 
 extern "C" int64_t giou_loss_padded_f64_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedF64Workspace>(B, N);
+  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<double>>(B, N);
 }
 
 extern "C" int giou_loss_padded_f64_openmp(const double* pred, const double* target, double* giou, bool* mask,
                                            double* loss, int64_t B, int64_t N, void* workspace,
                                            int64_t workspace_bytes) {
-  return launch_giou_loss_padded<GiouLossPaddedF64Workspace>(pred, target, giou, mask, loss, B, N, workspace,
-                                                             workspace_bytes, giou_loss_padded_f64);
+  return launch_giou_loss_padded<GiouLossPaddedWorkspace<double>>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<double>);
 }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,408 +21,105 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct GiouLossRaggedF32Workspace {
+template <class T>
+struct GiouLossRaggedWorkspace {
   int64_t total3_parts;
   int64_t total2_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit GiouLossRaggedF32Workspace(int64_t B, int64_t N) {
+  explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     total3_parts = reserve(bytes, 1024, 8);
-    total2_parts = reserve(bytes, 1024, 4);
+    total2_parts = reserve(bytes, 1024, kBytes<Value<T>>);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(512)
-    giou_loss_ragged_f32_kernel(const int64_t* box_start, const float* pred, const float* target, float* giou,
-                                float* picture_loss, float* loss, Index B, Index N, int64_t* total3_parts,
-                                float* total2_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  int64_t total3_own = 0;
-  float total2_own = 0.0f;
-  for (Index b = first; b < last; ++b) {
-    const auto n_start = row_at(box_start, b, N);
-    const auto n_count = row_at(box_start, b + 1, N) - n_start;
-    if (threadIdx.x == 0) {
-      total3_own = total3_own + n_count;
-    }
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-      const float left_p = pred[(n_start + n) * 4];
-      const float top_p = pred[(n_start + n) * 4 + 1];
-      const float right_p = pred[(n_start + n) * 4 + 2];
-      const float bottom_p = pred[(n_start + n) * 4 + 3];
-      const float left_t = target[(n_start + n) * 4];
-      const float top_t = target[(n_start + n) * 4 + 1];
-      const float right_t = target[(n_start + n) * 4 + 2];
-      const float bottom_t = target[(n_start + n) * 4 + 3];
-      const float area_p = (right_p - left_p) * (bottom_p - top_p);
-      const float area_t = (right_t - left_t) * (bottom_t - top_t);
-      const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                            (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-      const float joined = area_p + area_t - overlap;
-      const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                         (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      const float each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-      giou[n_start + n] = each;
-      total_own += each;
-      total2_own += each;
-    }
-    total = total + block_fold(total_own, [](float one, float other) { return float(one + other); });
-    if (threadIdx.x == 0) {
-      picture_loss[b] = total / float(maximum(n_count, int64_t{1}));
-    }
-  }
-  const int64_t total3_part =
-      block_fold(total3_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3_part;
-    total2_parts[blockIdx.x] = total2_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  int64_t total3_own2 = 0;
-  float total2_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total3_own2 = total3_own2 + total3_parts[part];
-    total2_own2 = total2_own2 + total2_parts[part];
-  }
-  const int64_t total3 =
-      block_fold(total3_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    loss[0] = total2 / float(maximum(total3, int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t giou_loss_ragged_f32(const int64_t* box_start, const float* pred, const float* target,
-                                 float* giou, float* picture_loss, float* loss, int64_t B, int64_t N,
-                                 int32_t* table_status, char* workspace, cudaStream_t stream) {
-  (void)table_status;
-  const GiouLossRaggedF32Workspace space(B, N);
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(giou_loss_ragged_f32_kernel<Index>, chunks, block_threads(ceil_div(N, larger(B, 1)), chunks),
-                 512, stream, box_start, pred, target, giou, picture_loss, loss, B, N,
-                 reinterpret_cast<int64_t*>(workspace + space.total3_parts),
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossRaggedF16Workspace {
-  int64_t total3_parts;
-  int64_t total2_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit GiouLossRaggedF16Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total3_parts = reserve(bytes, 1024, 8);
-    total2_parts = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <class Index>
-__global__ void __launch_bounds__(512)
-    giou_loss_ragged_f16_kernel(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
-                                uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, Index B, Index N,
-                                int64_t* total3_parts, float* total2_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  int64_t total3_own = 0;
-  float total2_own = 0.0f;
-  for (Index b = first; b < last; ++b) {
-    const auto n_start = row_at(box_start, b, N);
-    const auto n_count = row_at(box_start, b + 1, N) - n_start;
-    if (threadIdx.x == 0) {
-      total3_own = total3_own + n_count;
-    }
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-      const float left_p = from_f16(pred[(n_start + n) * 4]);
-      const float top_p = from_f16(pred[(n_start + n) * 4 + 1]);
-      const float right_p = from_f16(pred[(n_start + n) * 4 + 2]);
-      const float bottom_p = from_f16(pred[(n_start + n) * 4 + 3]);
-      const float left_t = from_f16(target[(n_start + n) * 4]);
-      const float top_t = from_f16(target[(n_start + n) * 4 + 1]);
-      const float right_t = from_f16(target[(n_start + n) * 4 + 2]);
-      const float bottom_t = from_f16(target[(n_start + n) * 4 + 3]);
-      const float area_p = (right_p - left_p) * (bottom_p - top_p);
-      const float area_t = (right_t - left_t) * (bottom_t - top_t);
-      const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                            (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-      const float joined = area_p + area_t - overlap;
-      const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                         (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      const float each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-      giou[n_start + n] = to_f16(each);
-      total_own += each;
-      total2_own += each;
-    }
-    total = total + block_fold(total_own, [](float one, float other) { return float(one + other); });
-    if (threadIdx.x == 0) {
-      picture_loss[b] = to_f16(total / float(maximum(n_count, int64_t{1})));
-    }
-  }
-  const int64_t total3_part =
-      block_fold(total3_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3_part;
-    total2_parts[blockIdx.x] = total2_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  int64_t total3_own2 = 0;
-  float total2_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total3_own2 = total3_own2 + total3_parts[part];
-    total2_own2 = total2_own2 + total2_parts[part];
-  }
-  const int64_t total3 =
-      block_fold(total3_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    loss[0] = to_f16(total2 / float(maximum(total3, int64_t{1})));
-  }
-}
-
-template <class Index>
-cudaError_t giou_loss_ragged_f16(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
-                                 uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
-                                 int32_t* table_status, char* workspace, cudaStream_t stream) {
-  (void)table_status;
-  const GiouLossRaggedF16Workspace space(B, N);
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(giou_loss_ragged_f16_kernel<Index>, chunks, block_threads(ceil_div(N, larger(B, 1)), chunks),
-                 512, stream, box_start, pred, target, giou, picture_loss, loss, B, N,
-                 reinterpret_cast<int64_t*>(workspace + space.total3_parts),
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossRaggedBf16Workspace {
-  int64_t total3_parts;
-  int64_t total2_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit GiouLossRaggedBf16Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total3_parts = reserve(bytes, 1024, 8);
-    total2_parts = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <class Index>
-__global__ void __launch_bounds__(512)
-    giou_loss_ragged_bf16_kernel(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
-                                 uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, Index B, Index N,
-                                 int64_t* total3_parts, float* total2_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  int64_t total3_own = 0;
-  float total2_own = 0.0f;
-  for (Index b = first; b < last; ++b) {
-    const auto n_start = row_at(box_start, b, N);
-    const auto n_count = row_at(box_start, b + 1, N) - n_start;
-    if (threadIdx.x == 0) {
-      total3_own = total3_own + n_count;
-    }
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-      const float left_p = from_bf16(pred[(n_start + n) * 4]);
-      const float top_p = from_bf16(pred[(n_start + n) * 4 + 1]);
-      const float right_p = from_bf16(pred[(n_start + n) * 4 + 2]);
-      const float bottom_p = from_bf16(pred[(n_start + n) * 4 + 3]);
-      const float left_t = from_bf16(target[(n_start + n) * 4]);
-      const float top_t = from_bf16(target[(n_start + n) * 4 + 1]);
-      const float right_t = from_bf16(target[(n_start + n) * 4 + 2]);
-      const float bottom_t = from_bf16(target[(n_start + n) * 4 + 3]);
-      const float area_p = (right_p - left_p) * (bottom_p - top_p);
-      const float area_t = (right_t - left_t) * (bottom_t - top_t);
-      const float overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                            (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-      const float joined = area_p + area_t - overlap;
-      const float hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                         (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      const float each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-      giou[n_start + n] = to_bf16(each);
-      total_own += each;
-      total2_own += each;
-    }
-    total = total + block_fold(total_own, [](float one, float other) { return float(one + other); });
-    if (threadIdx.x == 0) {
-      picture_loss[b] = to_bf16(total / float(maximum(n_count, int64_t{1})));
-    }
-  }
-  const int64_t total3_part =
-      block_fold(total3_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  const float total2_part = block_fold(total2_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total3_parts[blockIdx.x] = total3_part;
-    total2_parts[blockIdx.x] = total2_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  int64_t total3_own2 = 0;
-  float total2_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total3_own2 = total3_own2 + total3_parts[part];
-    total2_own2 = total2_own2 + total2_parts[part];
-  }
-  const int64_t total3 =
-      block_fold(total3_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  const float total2 = block_fold(total2_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    loss[0] = to_bf16(total2 / float(maximum(total3, int64_t{1})));
-  }
-}
-
-template <class Index>
-cudaError_t giou_loss_ragged_bf16(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
-                                  uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B,
-                                  int64_t N, int32_t* table_status, char* workspace, cudaStream_t stream) {
-  (void)table_status;
-  const GiouLossRaggedBf16Workspace space(B, N);
-  const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(giou_loss_ragged_bf16_kernel<Index>, chunks,
-                 block_threads(ceil_div(N, larger(B, 1)), chunks), 512, stream, box_start, pred, target, giou,
-                 picture_loss, loss, B, N, reinterpret_cast<int64_t*>(workspace + space.total3_parts),
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossRaggedF64Workspace {
-  int64_t total3_parts;
-  int64_t total2_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit GiouLossRaggedF64Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total3_parts = reserve(bytes, 1024, 8);
-    total2_parts = reserve(bytes, 1024, 8);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    giou_loss_ragged_f64_kernel(const int64_t* box_start, const double* pred, const double* target,
-                                double* giou, double* picture_loss, double* loss, Index B, Index N,
-                                int64_t* total3_parts, double* total2_parts, uint32_t* ticket, Index chunk) {
+    giou_loss_ragged_kernel(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
+                            Stored<T>* giou, Stored<T>* picture_loss, Stored<T>* loss, Index B, Index N,
+                            int64_t* total3_parts, Value<T>* total2_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
   int64_t total3_own = 0;
-  double total2_own = 0.0;
+  Value<T> total2_own = Value<T>(0);
   for (Index b = first; b < last; ++b) {
     const auto n_start = row_at(box_start, b, N);
     const auto n_count = row_at(box_start, b + 1, N) - n_start;
     if (threadIdx.x == 0) {
       total3_own = total3_own + n_count;
     }
-    double total = 0.0;
-    double total_own = 0.0;
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-      const double left_p = pred[(n_start + n) * 4];
-      const double top_p = pred[(n_start + n) * 4 + 1];
-      const double right_p = pred[(n_start + n) * 4 + 2];
-      const double bottom_p = pred[(n_start + n) * 4 + 3];
-      const double left_t = target[(n_start + n) * 4];
-      const double top_t = target[(n_start + n) * 4 + 1];
-      const double right_t = target[(n_start + n) * 4 + 2];
-      const double bottom_t = target[(n_start + n) * 4 + 3];
-      const double area_p = (right_p - left_p) * (bottom_p - top_p);
-      const double area_t = (right_t - left_t) * (bottom_t - top_t);
-      const double overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
-                             (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
-      const double joined = area_p + area_t - overlap;
-      const double hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
-                          (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
-      const double each = overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05);
-      giou[n_start + n] = each;
+      const Value<T> left_p = to_value<T>(pred[(n_start + n) * 4]);
+      const Value<T> top_p = to_value<T>(pred[(n_start + n) * 4 + 1]);
+      const Value<T> right_p = to_value<T>(pred[(n_start + n) * 4 + 2]);
+      const Value<T> bottom_p = to_value<T>(pred[(n_start + n) * 4 + 3]);
+      const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
+      const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
+      const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
+      const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
+      const Value<T> area_p = (right_p - left_p) * (bottom_p - top_p);
+      const Value<T> area_t = (right_t - left_t) * (bottom_t - top_t);
+      const Value<T> overlap = (minimum(right_p, right_t) - maximum(left_p, left_t)) *
+                               (minimum(bottom_p, bottom_t) - maximum(top_p, top_t));
+      const Value<T> joined = area_p + area_t - overlap;
+      const Value<T> hull = (maximum(right_p, right_t) - minimum(left_p, left_t)) *
+                            (maximum(bottom_p, bottom_t) - minimum(top_p, top_t));
+      const Value<T> each =
+          overlap / maximum(joined, Value<T>(1e-05)) - (hull - joined) / maximum(hull, Value<T>(1e-05));
+      giou[n_start + n] = to_stored<T>(each);
       total_own += each;
       total2_own += each;
     }
-    total = total + block_fold(total_own, [](double one, double other) { return double(one + other); });
+    total = total + block_fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
     if (threadIdx.x == 0) {
-      picture_loss[b] = total / double(maximum(n_count, int64_t{1}));
+      picture_loss[b] = to_stored<T>(total / Value<T>(maximum(n_count, int64_t{1})));
     }
   }
   const int64_t total3_part =
       block_fold(total3_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  const double total2_part =
-      block_fold(total2_own, [](double one, double other) { return double(one + other); });
+  const Value<T> total2_part =
+      block_fold(total2_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
   if (threadIdx.x == 0) {
     total3_parts[blockIdx.x] = total3_part;
     total2_parts[blockIdx.x] = total2_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
   int64_t total3_own2 = 0;
-  double total2_own2 = 0.0;
+  Value<T> total2_own2 = Value<T>(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total3_own2 = total3_own2 + total3_parts[part];
     total2_own2 = total2_own2 + total2_parts[part];
   }
   const int64_t total3 =
       block_fold(total3_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  const double total2 = block_fold(total2_own2, [](double one, double other) { return double(one + other); });
+  const Value<T> total2 =
+      block_fold(total2_own2, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
   if (threadIdx.x == 0) {
-    loss[0] = total2 / double(maximum(total3, int64_t{1}));
+    loss[0] = to_stored<T>(total2 / Value<T>(maximum(total3, int64_t{1})));
   }
 }
 
-template <class Index>
-cudaError_t giou_loss_ragged_f64(const int64_t* box_start, const double* pred, const double* target,
-                                 double* giou, double* picture_loss, double* loss, int64_t B, int64_t N,
-                                 int32_t* table_status, char* workspace, cudaStream_t stream) {
+template <class Index, class T>
+cudaError_t giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
+                             Stored<T>* giou, Stored<T>* picture_loss, Stored<T>* loss, int64_t B, int64_t N,
+                             int32_t* table_status, char* workspace, cudaStream_t stream) {
   (void)table_status;
-  const GiouLossRaggedF64Workspace space(B, N);
+  const GiouLossRaggedWorkspace<T> space(B, N);
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(giou_loss_ragged_f64_kernel<Index>, chunks, block_threads(ceil_div(N, larger(B, 1)), chunks),
+          launch(giou_loss_ragged_kernel<Index, T>, chunks, block_threads(ceil_div(N, larger(B, 1)), chunks),
                  512, stream, box_start, pred, target, giou, picture_loss, loss, B, N,
                  reinterpret_cast<int64_t*>(workspace + space.total3_parts),
-                 reinterpret_cast<double*>(workspace + space.total2_parts),
+                 reinterpret_cast<Value<T>*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -462,53 +159,53 @@ int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
 }  // namespace
 
 extern "C" int64_t giou_loss_ragged_f32_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedF32Workspace>(B, N);
+  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<float>>(B, N);
 }
 
 extern "C" int giou_loss_ragged_f32_cuda(const int64_t* box_start, const float* pred, const float* target,
                                          float* giou, float* picture_loss, float* loss, int64_t B, int64_t N,
                                          int32_t* table_status, void* workspace, int64_t workspace_bytes,
                                          void* stream) {
-  return launch_giou_loss_ragged<GiouLossRaggedF32Workspace>(
+  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<float>>(
       box_start, pred, target, giou, picture_loss, loss, B, N, table_status, workspace, workspace_bytes,
-      stream, giou_loss_ragged_f32<int32_t>, giou_loss_ragged_f32<int64_t>);
+      stream, giou_loss_ragged<int32_t, float>, giou_loss_ragged<int64_t, float>);
 }
 
 extern "C" int64_t giou_loss_ragged_f16_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedF16Workspace>(B, N);
+  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<F16>>(B, N);
 }
 
 extern "C" int giou_loss_ragged_f16_cuda(const int64_t* box_start, const uint16_t* pred,
                                          const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
                                          uint16_t* loss, int64_t B, int64_t N, int32_t* table_status,
                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_ragged<GiouLossRaggedF16Workspace>(
+  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<F16>>(
       box_start, pred, target, giou, picture_loss, loss, B, N, table_status, workspace, workspace_bytes,
-      stream, giou_loss_ragged_f16<int32_t>, giou_loss_ragged_f16<int64_t>);
+      stream, giou_loss_ragged<int32_t, F16>, giou_loss_ragged<int64_t, F16>);
 }
 
 extern "C" int64_t giou_loss_ragged_bf16_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedBf16Workspace>(B, N);
+  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<BF16>>(B, N);
 }
 
 extern "C" int giou_loss_ragged_bf16_cuda(const int64_t* box_start, const uint16_t* pred,
                                           const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
                                           uint16_t* loss, int64_t B, int64_t N, int32_t* table_status,
                                           void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_ragged<GiouLossRaggedBf16Workspace>(
+  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<BF16>>(
       box_start, pred, target, giou, picture_loss, loss, B, N, table_status, workspace, workspace_bytes,
-      stream, giou_loss_ragged_bf16<int32_t>, giou_loss_ragged_bf16<int64_t>);
+      stream, giou_loss_ragged<int32_t, BF16>, giou_loss_ragged<int64_t, BF16>);
 }
 
 extern "C" int64_t giou_loss_ragged_f64_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedF64Workspace>(B, N);
+  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<double>>(B, N);
 }
 
 extern "C" int giou_loss_ragged_f64_cuda(const int64_t* box_start, const double* pred, const double* target,
                                          double* giou, double* picture_loss, double* loss, int64_t B,
                                          int64_t N, int32_t* table_status, void* workspace,
                                          int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_ragged<GiouLossRaggedF64Workspace>(
+  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<double>>(
       box_start, pred, target, giou, picture_loss, loss, B, N, table_status, workspace, workspace_bytes,
-      stream, giou_loss_ragged_f64<int32_t>, giou_loss_ragged_f64<int64_t>);
+      stream, giou_loss_ragged<int32_t, double>, giou_loss_ragged<int64_t, double>);
 }

@@ -12,7 +12,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,133 +21,56 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct GiouLossRaggedF32Workspace {
+template <class T>
+struct GiouLossRaggedWorkspace {
   int64_t total3_parts;
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit GiouLossRaggedF32Workspace(int64_t B, int64_t N) {
+  explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     total3_parts = reserve(bytes, 256, 8);
-    total2_parts = reserve(bytes, 256, 4);
+    total2_parts = reserve(bytes, 256, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void giou_loss_ragged_f32(const int64_t* box_start, const float* pred, const float* target, float* giou,
-                          float* picture_loss, float* loss, int64_t B, int64_t N, char* workspace) {
-  const GiouLossRaggedF32Workspace space(B, N);
+template <class T>
+void giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
+                      Stored<T>* giou, Stored<T>* picture_loss, Stored<T>* loss, int64_t B, int64_t N,
+                      char* workspace) {
+  const GiouLossRaggedWorkspace<T> space(B, N);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
-  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
-  const bool around_caches = N * 4 >= kBeyondCaches;
+  Value<T>* const total2_parts = reinterpret_cast<Value<T>*>(workspace + space.total2_parts);
+  const bool around_caches = N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(dynamic) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       int64_t total3 = 0;
-      float total2 = 0.0f;
+      Value<T> total2 = Value<T>(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
       for (int64_t b = b_first; b < b_end; ++b) {
         const int64_t n_start = box_start[b];
         const int64_t n_count = box_start[b + 1] - n_start;
         total3 = total3 + n_count;
-        float total = 0.0f;
+        Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count),
-                              [=, &total_lanes, &total2_lanes](int64_t n, auto active) {
-                                const auto left_p = load_field<4, 0>(&pred[(n_start + n) * 4], active);
-                                const auto top_p = load_field<4, 1>(&pred[(n_start + n) * 4], active);
-                                const auto right_p = load_field<4, 2>(&pred[(n_start + n) * 4], active);
-                                const auto bottom_p = load_field<4, 3>(&pred[(n_start + n) * 4], active);
-                                const auto left_t = load_field<4, 0>(&target[(n_start + n) * 4], active);
-                                const auto top_t = load_field<4, 1>(&target[(n_start + n) * 4], active);
-                                const auto right_t = load_field<4, 2>(&target[(n_start + n) * 4], active);
-                                const auto bottom_t = load_field<4, 3>(&target[(n_start + n) * 4], active);
-                                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-                                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                                const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
-                                                     (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
-                                const auto joined = area_p + area_t - overlap;
-                                const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
-                                                  (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-                                const auto each = overlap / maximum(joined, 1e-05f) -
-                                                  (hull - joined) / maximum(hull, 1e-05f);
-                                store_around(&giou[n_start + n], active, each, around_caches);
-                                total_lanes += keep(active, each, 0.0f);
-                                total2_lanes += keep(active, each, 0.0f);
-                              });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-        }
-        picture_loss[b] = total / float(maximum(n_count, int64_t{1}));
-      }
-      total3_parts[b_first / b_chunk] = total3;
-      total2_parts[b_first / b_chunk] = total2;
-    }
-    if (around_caches) finish_stores();
-  }
-  int64_t total3 = 0;
-  float total2 = 0.0f;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total3 = total3 + total3_parts[b_first / b_chunk];
-    total2 = total2 + total2_parts[b_first / b_chunk];
-  }
-  loss[0] = total2 / float(maximum(total3, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossRaggedF16Workspace {
-  int64_t total3_parts;
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit GiouLossRaggedF16Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total3_parts = reserve(bytes, 256, 8);
-    total2_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void giou_loss_ragged_f16(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
-                          uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
-                          char* workspace) {
-  const GiouLossRaggedF16Workspace space(B, N);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
-  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
-  const bool around_caches = N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(dynamic) nowait)
-    for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-      int64_t total3 = 0;
-      float total2 = 0.0f;
-      const int64_t b_end = smaller(b_first + b_chunk, B);
-      for (int64_t b = b_first; b < b_end; ++b) {
-        const int64_t n_start = box_start[b];
-        const int64_t n_count = box_start[b + 1] - n_start;
-        total3 = total3 + n_count;
-        float total = 0.0f;
-        for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(
+          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(
               n_block, smaller(n_block + 4096, n_count),
               [=, &total_lanes, &total2_lanes](int64_t n, auto active) {
-                const auto left_p = from_f16(load_field<4, 0>(&pred[(n_start + n) * 4], active));
-                const auto top_p = from_f16(load_field<4, 1>(&pred[(n_start + n) * 4], active));
-                const auto right_p = from_f16(load_field<4, 2>(&pred[(n_start + n) * 4], active));
-                const auto bottom_p = from_f16(load_field<4, 3>(&pred[(n_start + n) * 4], active));
-                const auto left_t = from_f16(load_field<4, 0>(&target[(n_start + n) * 4], active));
-                const auto top_t = from_f16(load_field<4, 1>(&target[(n_start + n) * 4], active));
-                const auto right_t = from_f16(load_field<4, 2>(&target[(n_start + n) * 4], active));
-                const auto bottom_t = from_f16(load_field<4, 3>(&target[(n_start + n) * 4], active));
+                const auto left_p = to_value<T>(load_field<4, 0>(&pred[(n_start + n) * 4], active));
+                const auto top_p = to_value<T>(load_field<4, 1>(&pred[(n_start + n) * 4], active));
+                const auto right_p = to_value<T>(load_field<4, 2>(&pred[(n_start + n) * 4], active));
+                const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[(n_start + n) * 4], active));
+                const auto left_t = to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active));
+                const auto top_t = to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active));
+                const auto right_t = to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active));
+                const auto bottom_t = to_value<T>(load_field<4, 3>(&target[(n_start + n) * 4], active));
                 const auto area_p = (right_p - left_p) * (bottom_p - top_p);
                 const auto area_t = (right_t - left_t) * (bottom_t - top_t);
                 const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
@@ -155,15 +78,16 @@ void giou_loss_ragged_f16(const int64_t* box_start, const uint16_t* pred, const 
                 const auto joined = area_p + area_t - overlap;
                 const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
                                   (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-                const auto each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-                store_around(&giou[n_start + n], active, to_f16(each), around_caches);
-                total_lanes += keep(active, each, 0.0f);
-                total2_lanes += keep(active, each, 0.0f);
+                const auto each = overlap / maximum(joined, Value<T>(1e-05)) -
+                                  (hull - joined) / maximum(hull, Value<T>(1e-05));
+                store_around(&giou[n_start + n], active, to_stored<T>(each), around_caches);
+                total_lanes += keep(active, each, Value<T>(0));
+                total2_lanes += keep(active, each, Value<T>(0));
               });
           total += across(total_lanes, [](auto one, auto other) { return one + other; });
           total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
         }
-        picture_loss[b] = to_f16(total / float(maximum(n_count, int64_t{1})));
+        picture_loss[b] = to_stored<T>(total / Value<T>(maximum(n_count, int64_t{1})));
       }
       total3_parts[b_first / b_chunk] = total3;
       total2_parts[b_first / b_chunk] = total2;
@@ -171,171 +95,12 @@ void giou_loss_ragged_f16(const int64_t* box_start, const uint16_t* pred, const 
     if (around_caches) finish_stores();
   }
   int64_t total3 = 0;
-  float total2 = 0.0f;
+  Value<T> total2 = Value<T>(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     total3 = total3 + total3_parts[b_first / b_chunk];
     total2 = total2 + total2_parts[b_first / b_chunk];
   }
-  loss[0] = to_f16(total2 / float(maximum(total3, int64_t{1})));
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossRaggedBf16Workspace {
-  int64_t total3_parts;
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit GiouLossRaggedBf16Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total3_parts = reserve(bytes, 256, 8);
-    total2_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void giou_loss_ragged_bf16(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
-                           uint16_t* giou, uint16_t* picture_loss, uint16_t* loss, int64_t B, int64_t N,
-                           char* workspace) {
-  const GiouLossRaggedBf16Workspace space(B, N);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
-  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
-  const bool around_caches = N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(dynamic) nowait)
-    for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-      int64_t total3 = 0;
-      float total2 = 0.0f;
-      const int64_t b_end = smaller(b_first + b_chunk, B);
-      for (int64_t b = b_first; b < b_end; ++b) {
-        const int64_t n_start = box_start[b];
-        const int64_t n_count = box_start[b + 1] - n_start;
-        total3 = total3 + n_count;
-        float total = 0.0f;
-        for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block, smaller(n_block + 4096, n_count),
-              [=, &total_lanes, &total2_lanes](int64_t n, auto active) {
-                const auto left_p = from_bf16(load_field<4, 0>(&pred[(n_start + n) * 4], active));
-                const auto top_p = from_bf16(load_field<4, 1>(&pred[(n_start + n) * 4], active));
-                const auto right_p = from_bf16(load_field<4, 2>(&pred[(n_start + n) * 4], active));
-                const auto bottom_p = from_bf16(load_field<4, 3>(&pred[(n_start + n) * 4], active));
-                const auto left_t = from_bf16(load_field<4, 0>(&target[(n_start + n) * 4], active));
-                const auto top_t = from_bf16(load_field<4, 1>(&target[(n_start + n) * 4], active));
-                const auto right_t = from_bf16(load_field<4, 2>(&target[(n_start + n) * 4], active));
-                const auto bottom_t = from_bf16(load_field<4, 3>(&target[(n_start + n) * 4], active));
-                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
-                                     (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
-                const auto joined = area_p + area_t - overlap;
-                const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
-                                  (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-                const auto each = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
-                store_around(&giou[n_start + n], active, to_bf16(each), around_caches);
-                total_lanes += keep(active, each, 0.0f);
-                total2_lanes += keep(active, each, 0.0f);
-              });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-        }
-        picture_loss[b] = to_bf16(total / float(maximum(n_count, int64_t{1})));
-      }
-      total3_parts[b_first / b_chunk] = total3;
-      total2_parts[b_first / b_chunk] = total2;
-    }
-    if (around_caches) finish_stores();
-  }
-  int64_t total3 = 0;
-  float total2 = 0.0f;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total3 = total3 + total3_parts[b_first / b_chunk];
-    total2 = total2 + total2_parts[b_first / b_chunk];
-  }
-  loss[0] = to_bf16(total2 / float(maximum(total3, int64_t{1})));
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossRaggedF64Workspace {
-  int64_t total3_parts;
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit GiouLossRaggedF64Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    total3_parts = reserve(bytes, 256, 8);
-    total2_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void giou_loss_ragged_f64(const int64_t* box_start, const double* pred, const double* target, double* giou,
-                          double* picture_loss, double* loss, int64_t B, int64_t N, char* workspace) {
-  const GiouLossRaggedF64Workspace space(B, N);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
-  double* const total2_parts = reinterpret_cast<double*>(workspace + space.total2_parts);
-  const bool around_caches = N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(dynamic) nowait)
-    for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-      int64_t total3 = 0;
-      double total2 = 0.0;
-      const int64_t b_end = smaller(b_first + b_chunk, B);
-      for (int64_t b = b_first; b < b_end; ++b) {
-        const int64_t n_start = box_start[b];
-        const int64_t n_count = box_start[b + 1] - n_start;
-        total3 = total3 + n_count;
-        double total = 0.0;
-        for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          Sum<double, kLanes64> total2_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_count),
-                              [=, &total_lanes, &total2_lanes](int64_t n, auto active) {
-                                const auto left_p = load_field<4, 0>(&pred[(n_start + n) * 4], active);
-                                const auto top_p = load_field<4, 1>(&pred[(n_start + n) * 4], active);
-                                const auto right_p = load_field<4, 2>(&pred[(n_start + n) * 4], active);
-                                const auto bottom_p = load_field<4, 3>(&pred[(n_start + n) * 4], active);
-                                const auto left_t = load_field<4, 0>(&target[(n_start + n) * 4], active);
-                                const auto top_t = load_field<4, 1>(&target[(n_start + n) * 4], active);
-                                const auto right_t = load_field<4, 2>(&target[(n_start + n) * 4], active);
-                                const auto bottom_t = load_field<4, 3>(&target[(n_start + n) * 4], active);
-                                const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-                                const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-                                const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
-                                                     (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
-                                const auto joined = area_p + area_t - overlap;
-                                const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
-                                                  (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-                                const auto each =
-                                    overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05);
-                                store_around(&giou[n_start + n], active, each, around_caches);
-                                total_lanes += keep(active, each, 0.0);
-                                total2_lanes += keep(active, each, 0.0);
-                              });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-        }
-        picture_loss[b] = total / double(maximum(n_count, int64_t{1}));
-      }
-      total3_parts[b_first / b_chunk] = total3;
-      total2_parts[b_first / b_chunk] = total2;
-    }
-    if (around_caches) finish_stores();
-  }
-  int64_t total3 = 0;
-  double total2 = 0.0;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total3 = total3 + total3_parts[b_first / b_chunk];
-    total2 = total2 + total2_parts[b_first / b_chunk];
-  }
-  loss[0] = total2 / double(maximum(total3, int64_t{1}));
+  loss[0] = to_stored<T>(total2 / Value<T>(maximum(total3, int64_t{1})));
 }
 
 // Checks the arguments, then runs.
@@ -371,51 +136,51 @@ int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
 }  // namespace
 
 extern "C" int64_t giou_loss_ragged_f32_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedF32Workspace>(B, N);
+  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<float>>(B, N);
 }
 
 extern "C" int giou_loss_ragged_f32_openmp(const int64_t* box_start, const float* pred, const float* target,
                                            float* giou, float* picture_loss, float* loss, int64_t B,
                                            int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_giou_loss_ragged<GiouLossRaggedF32Workspace>(box_start, pred, target, giou, picture_loss,
-                                                             loss, B, N, workspace, workspace_bytes,
-                                                             giou_loss_ragged_f32);
+  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<float>>(box_start, pred, target, giou, picture_loss,
+                                                                 loss, B, N, workspace, workspace_bytes,
+                                                                 giou_loss_ragged<float>);
 }
 
 extern "C" int64_t giou_loss_ragged_f16_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedF16Workspace>(B, N);
+  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<F16>>(B, N);
 }
 
 extern "C" int giou_loss_ragged_f16_openmp(const int64_t* box_start, const uint16_t* pred,
                                            const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
                                            uint16_t* loss, int64_t B, int64_t N, void* workspace,
                                            int64_t workspace_bytes) {
-  return launch_giou_loss_ragged<GiouLossRaggedF16Workspace>(box_start, pred, target, giou, picture_loss,
-                                                             loss, B, N, workspace, workspace_bytes,
-                                                             giou_loss_ragged_f16);
+  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<F16>>(box_start, pred, target, giou, picture_loss,
+                                                               loss, B, N, workspace, workspace_bytes,
+                                                               giou_loss_ragged<F16>);
 }
 
 extern "C" int64_t giou_loss_ragged_bf16_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedBf16Workspace>(B, N);
+  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<BF16>>(B, N);
 }
 
 extern "C" int giou_loss_ragged_bf16_openmp(const int64_t* box_start, const uint16_t* pred,
                                             const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
                                             uint16_t* loss, int64_t B, int64_t N, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_giou_loss_ragged<GiouLossRaggedBf16Workspace>(box_start, pred, target, giou, picture_loss,
-                                                              loss, B, N, workspace, workspace_bytes,
-                                                              giou_loss_ragged_bf16);
+  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<BF16>>(box_start, pred, target, giou, picture_loss,
+                                                                loss, B, N, workspace, workspace_bytes,
+                                                                giou_loss_ragged<BF16>);
 }
 
 extern "C" int64_t giou_loss_ragged_f64_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedF64Workspace>(B, N);
+  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<double>>(B, N);
 }
 
 extern "C" int giou_loss_ragged_f64_openmp(const int64_t* box_start, const double* pred, const double* target,
                                            double* giou, double* picture_loss, double* loss, int64_t B,
                                            int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_giou_loss_ragged<GiouLossRaggedF64Workspace>(box_start, pred, target, giou, picture_loss,
-                                                             loss, B, N, workspace, workspace_bytes,
-                                                             giou_loss_ragged_f64);
+  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<double>>(box_start, pred, target, giou, picture_loss,
+                                                                  loss, B, N, workspace, workspace_bytes,
+                                                                  giou_loss_ragged<double>);
 }

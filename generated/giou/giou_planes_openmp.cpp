@@ -10,7 +10,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -18,153 +18,40 @@ namespace {
 
 using namespace kgen_openmp;
 
-void giou_planes_f32(const float* left_p, const float* top_p, const float* right_p, const float* bottom_p,
-                     const float* left_t, const float* top_t, const float* right_t, const float* bottom_t,
-                     float* giou, int64_t M, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
+template <class T>
+void giou_planes(const Stored<T>* left_p, const Stored<T>* top_p, const Stored<T>* right_p,
+                 const Stored<T>* bottom_p, const Stored<T>* left_t, const Stored<T>* top_t,
+                 const Stored<T>* right_t, const Stored<T>* bottom_t, Stored<T>* giou, int64_t M, int64_t N) {
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (M * N > 16384))
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lines<kLanes32>(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) {
             if (around_caches)
               prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn], &left_t[mn],
                             &top_t[mn], &right_t[mn], &bottom_t[mn]);
-            const auto left_p_ = load_once(&left_p[mn], active);
-            const auto top_p_ = load_once(&top_p[mn], active);
-            const auto right_p_ = load_once(&right_p[mn], active);
-            const auto bottom_p_ = load_once(&bottom_p[mn], active);
+            const auto left_p_ = to_value<T>(load_once(&left_p[mn], active));
+            const auto top_p_ = to_value<T>(load_once(&top_p[mn], active));
+            const auto right_p_ = to_value<T>(load_once(&right_p[mn], active));
+            const auto bottom_p_ = to_value<T>(load_once(&bottom_p[mn], active));
             const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
-            const auto left_t_ = load_once(&left_t[mn], active);
-            const auto top_t_ = load_once(&top_t[mn], active);
-            const auto right_t_ = load_once(&right_t[mn], active);
-            const auto bottom_t_ = load_once(&bottom_t[mn], active);
+            const auto left_t_ = to_value<T>(load_once(&left_t[mn], active));
+            const auto top_t_ = to_value<T>(load_once(&top_t[mn], active));
+            const auto right_t_ = to_value<T>(load_once(&right_t[mn], active));
+            const auto bottom_t_ = to_value<T>(load_once(&bottom_t[mn], active));
             const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
-            const auto overlap = maximum(lesser(right_p_, right_t_) - greater(left_p_, left_t_), 0.0f) *
-                                 maximum(lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_), 0.0f);
+            const auto overlap =
+                maximum(lesser(right_p_, right_t_) - greater(left_p_, left_t_), Value<T>(0)) *
+                maximum(lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_), Value<T>(0));
             const auto joined = area_p + area_t - overlap;
-            const auto hull = maximum(greater(right_p_, right_t_) - lesser(left_p_, left_t_), 0.0f) *
-                              maximum(greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_), 0.0f);
+            const auto hull = maximum(greater(right_p_, right_t_) - lesser(left_p_, left_t_), Value<T>(0)) *
+                              maximum(greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_), Value<T>(0));
             store_around(&giou[mn], active,
-                         overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f),
-                         around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void giou_planes_f16(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
-                     const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
-                     const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou, int64_t M,
-                     int64_t N) {
-  const bool around_caches = M * N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (M * N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
-          [=](int64_t mn, auto active) {
-            if (around_caches)
-              prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn], &left_t[mn],
-                            &top_t[mn], &right_t[mn], &bottom_t[mn]);
-            const auto left_p_ = from_f16(load(&left_p[mn], active));
-            const auto top_p_ = from_f16(load(&top_p[mn], active));
-            const auto right_p_ = from_f16(load(&right_p[mn], active));
-            const auto bottom_p_ = from_f16(load(&bottom_p[mn], active));
-            const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
-            const auto left_t_ = from_f16(load(&left_t[mn], active));
-            const auto top_t_ = from_f16(load(&top_t[mn], active));
-            const auto right_t_ = from_f16(load(&right_t[mn], active));
-            const auto bottom_t_ = from_f16(load(&bottom_t[mn], active));
-            const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
-            const auto overlap = maximum(lesser(right_p_, right_t_) - greater(left_p_, left_t_), 0.0f) *
-                                 maximum(lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_), 0.0f);
-            const auto joined = area_p + area_t - overlap;
-            const auto hull = maximum(greater(right_p_, right_t_) - lesser(left_p_, left_t_), 0.0f) *
-                              maximum(greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_), 0.0f);
-            store_around(&giou[mn], active,
-                         to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
-                         around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void giou_planes_bf16(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
-                      const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
-                      const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou, int64_t M,
-                      int64_t N) {
-  const bool around_caches = M * N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (M * N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
-          [=](int64_t mn, auto active) {
-            if (around_caches)
-              prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn], &left_t[mn],
-                            &top_t[mn], &right_t[mn], &bottom_t[mn]);
-            const auto left_p_ = from_bf16(load(&left_p[mn], active));
-            const auto top_p_ = from_bf16(load(&top_p[mn], active));
-            const auto right_p_ = from_bf16(load(&right_p[mn], active));
-            const auto bottom_p_ = from_bf16(load(&bottom_p[mn], active));
-            const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
-            const auto left_t_ = from_bf16(load(&left_t[mn], active));
-            const auto top_t_ = from_bf16(load(&top_t[mn], active));
-            const auto right_t_ = from_bf16(load(&right_t[mn], active));
-            const auto bottom_t_ = from_bf16(load(&bottom_t[mn], active));
-            const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
-            const auto overlap = maximum(lesser(right_p_, right_t_) - greater(left_p_, left_t_), 0.0f) *
-                                 maximum(lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_), 0.0f);
-            const auto joined = area_p + area_t - overlap;
-            const auto hull = maximum(greater(right_p_, right_t_) - lesser(left_p_, left_t_), 0.0f) *
-                              maximum(greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_), 0.0f);
-            store_around(&giou[mn], active,
-                         to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f)),
-                         around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void giou_planes_f64(const double* left_p, const double* top_p, const double* right_p, const double* bottom_p,
-                     const double* left_t, const double* top_t, const double* right_t, const double* bottom_t,
-                     double* giou, int64_t M, int64_t N) {
-  const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel if (M * N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lines<kLanes64>(
-          around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
-          [=](int64_t mn, auto active) {
-            if (around_caches)
-              prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn], &left_t[mn],
-                            &top_t[mn], &right_t[mn], &bottom_t[mn]);
-            const auto left_p_ = load_once(&left_p[mn], active);
-            const auto top_p_ = load_once(&top_p[mn], active);
-            const auto right_p_ = load_once(&right_p[mn], active);
-            const auto bottom_p_ = load_once(&bottom_p[mn], active);
-            const auto area_p = (right_p_ - left_p_) * (bottom_p_ - top_p_);
-            const auto left_t_ = load_once(&left_t[mn], active);
-            const auto top_t_ = load_once(&top_t[mn], active);
-            const auto right_t_ = load_once(&right_t[mn], active);
-            const auto bottom_t_ = load_once(&bottom_t[mn], active);
-            const auto area_t = (right_t_ - left_t_) * (bottom_t_ - top_t_);
-            const auto overlap = maximum(lesser(right_p_, right_t_) - greater(left_p_, left_t_), 0.0) *
-                                 maximum(lesser(bottom_p_, bottom_t_) - greater(top_p_, top_t_), 0.0);
-            const auto joined = area_p + area_t - overlap;
-            const auto hull = maximum(greater(right_p_, right_t_) - lesser(left_p_, left_t_), 0.0) *
-                              maximum(greater(bottom_p_, bottom_t_) - lesser(top_p_, top_t_), 0.0);
-            store_around(&giou[mn], active,
-                         overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05),
+                         to_stored<T>(overlap / maximum(joined, Value<T>(1e-05)) -
+                                      (hull - joined) / maximum(hull, Value<T>(1e-05))),
                          around_caches);
           });
     }
@@ -196,7 +83,7 @@ extern "C" int giou_planes_f32_openmp(const float* left_p, const float* top_p, c
                                       const float* right_t, const float* bottom_t, float* giou, int64_t M,
                                       int64_t N) {
   return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N,
-                            giou_planes_f32);
+                            giou_planes<float>);
 }
 
 extern "C" int giou_planes_f16_openmp(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
@@ -204,7 +91,7 @@ extern "C" int giou_planes_f16_openmp(const uint16_t* left_p, const uint16_t* to
                                       const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
                                       int64_t M, int64_t N) {
   return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N,
-                            giou_planes_f16);
+                            giou_planes<F16>);
 }
 
 extern "C" int giou_planes_bf16_openmp(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
@@ -212,7 +99,7 @@ extern "C" int giou_planes_bf16_openmp(const uint16_t* left_p, const uint16_t* t
                                        const uint16_t* top_t, const uint16_t* right_t,
                                        const uint16_t* bottom_t, uint16_t* giou, int64_t M, int64_t N) {
   return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N,
-                            giou_planes_bf16);
+                            giou_planes<BF16>);
 }
 
 extern "C" int giou_planes_f64_openmp(const double* left_p, const double* top_p, const double* right_p,
@@ -220,5 +107,5 @@ extern "C" int giou_planes_f64_openmp(const double* left_p, const double* top_p,
                                       const double* right_t, const double* bottom_t, double* giou, int64_t M,
                                       int64_t N) {
   return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N,
-                            giou_planes_f64);
+                            giou_planes<double>);
 }

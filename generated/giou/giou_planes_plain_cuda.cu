@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -20,11 +20,12 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    giou_planes_plain_f32_kernel(const float* left_p, const float* top_p, const float* right_p,
-                                 const float* bottom_p, const float* left_t, const float* top_t,
-                                 const float* right_t, const float* bottom_t, float* giou, Index M, Index N) {
+    giou_planes_plain_kernel(const Stored<T>* left_p, const Stored<T>* top_p, const Stored<T>* right_p,
+                             const Stored<T>* bottom_p, const Stored<T>* left_t, const Stored<T>* top_t,
+                             const Stored<T>* right_t, const Stored<T>* bottom_t, Stored<T>* giou, Index M,
+                             Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index mn_first = item * kElements;
   if (mn_first >= M * N) return;
@@ -37,207 +38,46 @@ __global__ void __launch_bounds__(256)
   const auto left_t_pack = load_pack<kElements>(&left_t[mn_first], remaining);
   const auto bottom_t_pack = load_pack<kElements>(&bottom_t[mn_first], remaining);
   const auto top_t_pack = load_pack<kElements>(&top_t[mn_first], remaining);
-  Pack<float, kElements> giou_pack;
+  Pack<Stored<T>, kElements> giou_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const float area_p = (right_p_pack[i] - left_p_pack[i]) * (bottom_p_pack[i] - top_p_pack[i]);
-    const float area_t = (right_t_pack[i] - left_t_pack[i]) * (bottom_t_pack[i] - top_t_pack[i]);
-    const float overlap =
-        maximum(minimum(right_p_pack[i], right_t_pack[i]) - maximum(left_p_pack[i], left_t_pack[i]), 0.0f) *
-        maximum(minimum(bottom_p_pack[i], bottom_t_pack[i]) - maximum(top_p_pack[i], top_t_pack[i]), 0.0f);
-    const float joined = area_p + area_t - overlap;
-    const float hull =
-        maximum(maximum(right_p_pack[i], right_t_pack[i]) - minimum(left_p_pack[i], left_t_pack[i]), 0.0f) *
-        maximum(maximum(bottom_p_pack[i], bottom_t_pack[i]) - minimum(top_p_pack[i], top_t_pack[i]), 0.0f);
-    giou_pack[i] = overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f);
+    const Value<T> area_p = (to_value<T>(right_p_pack[i]) - to_value<T>(left_p_pack[i])) *
+                            (to_value<T>(bottom_p_pack[i]) - to_value<T>(top_p_pack[i]));
+    const Value<T> area_t = (to_value<T>(right_t_pack[i]) - to_value<T>(left_t_pack[i])) *
+                            (to_value<T>(bottom_t_pack[i]) - to_value<T>(top_t_pack[i]));
+    const Value<T> overlap = maximum(minimum(to_value<T>(right_p_pack[i]), to_value<T>(right_t_pack[i])) -
+                                         maximum(to_value<T>(left_p_pack[i]), to_value<T>(left_t_pack[i])),
+                                     Value<T>(0)) *
+                             maximum(minimum(to_value<T>(bottom_p_pack[i]), to_value<T>(bottom_t_pack[i])) -
+                                         maximum(to_value<T>(top_p_pack[i]), to_value<T>(top_t_pack[i])),
+                                     Value<T>(0));
+    const Value<T> joined = area_p + area_t - overlap;
+    const Value<T> hull = maximum(maximum(to_value<T>(right_p_pack[i]), to_value<T>(right_t_pack[i])) -
+                                      minimum(to_value<T>(left_p_pack[i]), to_value<T>(left_t_pack[i])),
+                                  Value<T>(0)) *
+                          maximum(maximum(to_value<T>(bottom_p_pack[i]), to_value<T>(bottom_t_pack[i])) -
+                                      minimum(to_value<T>(top_p_pack[i]), to_value<T>(top_t_pack[i])),
+                                  Value<T>(0));
+    giou_pack[i] = to_stored<T>(overlap / maximum(joined, Value<T>(1e-05)) -
+                                (hull - joined) / maximum(hull, Value<T>(1e-05)));
   }
   store_pack(&giou[mn_first], giou_pack, remaining);
 }
 
-template <class Index>
-cudaError_t giou_planes_plain_f32(const float* left_p, const float* top_p, const float* right_p,
-                                  const float* bottom_p, const float* left_t, const float* top_t,
-                                  const float* right_t, const float* bottom_t, float* giou, int64_t M,
-                                  int64_t N, cudaStream_t stream) {
-  const int elements =
-      aligned({right_p, left_p, bottom_p, top_p, right_t, left_t, bottom_t, top_t, giou}) ? 4 : 1;
+template <class Index, class T>
+cudaError_t giou_planes_plain(const Stored<T>* left_p, const Stored<T>* top_p, const Stored<T>* right_p,
+                              const Stored<T>* bottom_p, const Stored<T>* left_t, const Stored<T>* top_t,
+                              const Stored<T>* right_t, const Stored<T>* bottom_t, Stored<T>* giou, int64_t M,
+                              int64_t N, cudaStream_t stream) {
+  const int elements = aligned({right_p, left_p, bottom_p, top_p, right_t, left_t, bottom_t, top_t, giou})
+                           ? 16 / kBytes<T>
+                           : 1;
   const int64_t groups = ceil_div(M * N, elements);
-  if (const cudaError_t error = launch(
-          elements == 4 ? giou_planes_plain_f32_kernel<4, Index> : giou_planes_plain_f32_kernel<1, Index>,
-          ceil_div(groups, 256), 256, 0, stream, left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
-          bottom_t, giou, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    giou_planes_plain_f16_kernel(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
-                                 const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
-                                 const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou, Index M,
-                                 Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index mn_first = item * kElements;
-  if (mn_first >= M * N) return;
-  const Index remaining = Index(M * N - mn_first);
-  const auto right_p_pack = load_pack<kElements>(&right_p[mn_first], remaining);
-  const auto left_p_pack = load_pack<kElements>(&left_p[mn_first], remaining);
-  const auto bottom_p_pack = load_pack<kElements>(&bottom_p[mn_first], remaining);
-  const auto top_p_pack = load_pack<kElements>(&top_p[mn_first], remaining);
-  const auto right_t_pack = load_pack<kElements>(&right_t[mn_first], remaining);
-  const auto left_t_pack = load_pack<kElements>(&left_t[mn_first], remaining);
-  const auto bottom_t_pack = load_pack<kElements>(&bottom_t[mn_first], remaining);
-  const auto top_t_pack = load_pack<kElements>(&top_t[mn_first], remaining);
-  Pack<uint16_t, kElements> giou_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const float area_p = (from_f16(right_p_pack[i]) - from_f16(left_p_pack[i])) *
-                         (from_f16(bottom_p_pack[i]) - from_f16(top_p_pack[i]));
-    const float area_t = (from_f16(right_t_pack[i]) - from_f16(left_t_pack[i])) *
-                         (from_f16(bottom_t_pack[i]) - from_f16(top_t_pack[i]));
-    const float overlap = maximum(minimum(from_f16(right_p_pack[i]), from_f16(right_t_pack[i])) -
-                                      maximum(from_f16(left_p_pack[i]), from_f16(left_t_pack[i])),
-                                  0.0f) *
-                          maximum(minimum(from_f16(bottom_p_pack[i]), from_f16(bottom_t_pack[i])) -
-                                      maximum(from_f16(top_p_pack[i]), from_f16(top_t_pack[i])),
-                                  0.0f);
-    const float joined = area_p + area_t - overlap;
-    const float hull = maximum(maximum(from_f16(right_p_pack[i]), from_f16(right_t_pack[i])) -
-                                   minimum(from_f16(left_p_pack[i]), from_f16(left_t_pack[i])),
-                               0.0f) *
-                       maximum(maximum(from_f16(bottom_p_pack[i]), from_f16(bottom_t_pack[i])) -
-                                   minimum(from_f16(top_p_pack[i]), from_f16(top_t_pack[i])),
-                               0.0f);
-    giou_pack[i] = to_f16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-  }
-  store_pack(&giou[mn_first], giou_pack, remaining);
-}
-
-template <class Index>
-cudaError_t giou_planes_plain_f16(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
-                                  const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
-                                  const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
-                                  int64_t M, int64_t N, cudaStream_t stream) {
-  const int elements =
-      aligned({right_p, left_p, bottom_p, top_p, right_t, left_t, bottom_t, top_t, giou}) ? 8 : 1;
-  const int64_t groups = ceil_div(M * N, elements);
-  if (const cudaError_t error = launch(
-          elements == 8 ? giou_planes_plain_f16_kernel<8, Index> : giou_planes_plain_f16_kernel<1, Index>,
-          ceil_div(groups, 256), 256, 0, stream, left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
-          bottom_t, giou, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    giou_planes_plain_bf16_kernel(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
-                                  const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
-                                  const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou, Index M,
-                                  Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index mn_first = item * kElements;
-  if (mn_first >= M * N) return;
-  const Index remaining = Index(M * N - mn_first);
-  const auto right_p_pack = load_pack<kElements>(&right_p[mn_first], remaining);
-  const auto left_p_pack = load_pack<kElements>(&left_p[mn_first], remaining);
-  const auto bottom_p_pack = load_pack<kElements>(&bottom_p[mn_first], remaining);
-  const auto top_p_pack = load_pack<kElements>(&top_p[mn_first], remaining);
-  const auto right_t_pack = load_pack<kElements>(&right_t[mn_first], remaining);
-  const auto left_t_pack = load_pack<kElements>(&left_t[mn_first], remaining);
-  const auto bottom_t_pack = load_pack<kElements>(&bottom_t[mn_first], remaining);
-  const auto top_t_pack = load_pack<kElements>(&top_t[mn_first], remaining);
-  Pack<uint16_t, kElements> giou_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const float area_p = (from_bf16(right_p_pack[i]) - from_bf16(left_p_pack[i])) *
-                         (from_bf16(bottom_p_pack[i]) - from_bf16(top_p_pack[i]));
-    const float area_t = (from_bf16(right_t_pack[i]) - from_bf16(left_t_pack[i])) *
-                         (from_bf16(bottom_t_pack[i]) - from_bf16(top_t_pack[i]));
-    const float overlap = maximum(minimum(from_bf16(right_p_pack[i]), from_bf16(right_t_pack[i])) -
-                                      maximum(from_bf16(left_p_pack[i]), from_bf16(left_t_pack[i])),
-                                  0.0f) *
-                          maximum(minimum(from_bf16(bottom_p_pack[i]), from_bf16(bottom_t_pack[i])) -
-                                      maximum(from_bf16(top_p_pack[i]), from_bf16(top_t_pack[i])),
-                                  0.0f);
-    const float joined = area_p + area_t - overlap;
-    const float hull = maximum(maximum(from_bf16(right_p_pack[i]), from_bf16(right_t_pack[i])) -
-                                   minimum(from_bf16(left_p_pack[i]), from_bf16(left_t_pack[i])),
-                               0.0f) *
-                       maximum(maximum(from_bf16(bottom_p_pack[i]), from_bf16(bottom_t_pack[i])) -
-                                   minimum(from_bf16(top_p_pack[i]), from_bf16(top_t_pack[i])),
-                               0.0f);
-    giou_pack[i] = to_bf16(overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
-  }
-  store_pack(&giou[mn_first], giou_pack, remaining);
-}
-
-template <class Index>
-cudaError_t giou_planes_plain_bf16(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
-                                   const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
-                                   const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
-                                   int64_t M, int64_t N, cudaStream_t stream) {
-  const int elements =
-      aligned({right_p, left_p, bottom_p, top_p, right_t, left_t, bottom_t, top_t, giou}) ? 8 : 1;
-  const int64_t groups = ceil_div(M * N, elements);
-  if (const cudaError_t error = launch(
-          elements == 8 ? giou_planes_plain_bf16_kernel<8, Index> : giou_planes_plain_bf16_kernel<1, Index>,
-          ceil_div(groups, 256), 256, 0, stream, left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
-          bottom_t, giou, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    giou_planes_plain_f64_kernel(const double* left_p, const double* top_p, const double* right_p,
-                                 const double* bottom_p, const double* left_t, const double* top_t,
-                                 const double* right_t, const double* bottom_t, double* giou, Index M,
-                                 Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index mn_first = item * kElements;
-  if (mn_first >= M * N) return;
-  const Index remaining = Index(M * N - mn_first);
-  const auto right_p_pack = load_pack<kElements>(&right_p[mn_first], remaining);
-  const auto left_p_pack = load_pack<kElements>(&left_p[mn_first], remaining);
-  const auto bottom_p_pack = load_pack<kElements>(&bottom_p[mn_first], remaining);
-  const auto top_p_pack = load_pack<kElements>(&top_p[mn_first], remaining);
-  const auto right_t_pack = load_pack<kElements>(&right_t[mn_first], remaining);
-  const auto left_t_pack = load_pack<kElements>(&left_t[mn_first], remaining);
-  const auto bottom_t_pack = load_pack<kElements>(&bottom_t[mn_first], remaining);
-  const auto top_t_pack = load_pack<kElements>(&top_t[mn_first], remaining);
-  Pack<double, kElements> giou_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const double area_p = (right_p_pack[i] - left_p_pack[i]) * (bottom_p_pack[i] - top_p_pack[i]);
-    const double area_t = (right_t_pack[i] - left_t_pack[i]) * (bottom_t_pack[i] - top_t_pack[i]);
-    const double overlap =
-        maximum(minimum(right_p_pack[i], right_t_pack[i]) - maximum(left_p_pack[i], left_t_pack[i]), 0.0) *
-        maximum(minimum(bottom_p_pack[i], bottom_t_pack[i]) - maximum(top_p_pack[i], top_t_pack[i]), 0.0);
-    const double joined = area_p + area_t - overlap;
-    const double hull =
-        maximum(maximum(right_p_pack[i], right_t_pack[i]) - minimum(left_p_pack[i], left_t_pack[i]), 0.0) *
-        maximum(maximum(bottom_p_pack[i], bottom_t_pack[i]) - minimum(top_p_pack[i], top_t_pack[i]), 0.0);
-    giou_pack[i] = overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05);
-  }
-  store_pack(&giou[mn_first], giou_pack, remaining);
-}
-
-template <class Index>
-cudaError_t giou_planes_plain_f64(const double* left_p, const double* top_p, const double* right_p,
-                                  const double* bottom_p, const double* left_t, const double* top_t,
-                                  const double* right_t, const double* bottom_t, double* giou, int64_t M,
-                                  int64_t N, cudaStream_t stream) {
-  const int elements =
-      aligned({right_p, left_p, bottom_p, top_p, right_t, left_t, bottom_t, top_t, giou}) ? 2 : 1;
-  const int64_t groups = ceil_div(M * N, elements);
-  if (const cudaError_t error = launch(
-          elements == 2 ? giou_planes_plain_f64_kernel<2, Index> : giou_planes_plain_f64_kernel<1, Index>,
-          ceil_div(groups, 256), 256, 0, stream, left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
-          bottom_t, giou, M, N);
+  if (const cudaError_t error =
+          launch(elements == 16 / kBytes<T> ? giou_planes_plain_kernel<16 / kBytes<T>, Index, T>
+                                            : giou_planes_plain_kernel<1, Index, T>,
+                 ceil_div(groups, 256), 256, 0, stream, left_p, top_p, right_p, bottom_p, left_t, top_t,
+                 right_t, bottom_t, giou, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -271,7 +111,8 @@ extern "C" int giou_planes_plain_f32_cuda(const float* left_p, const float* top_
                                           const float* right_t, const float* bottom_t, float* giou, int64_t M,
                                           int64_t N, void* stream) {
   return launch_giou_planes_plain(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M,
-                                  N, stream, giou_planes_plain_f32<int32_t>, giou_planes_plain_f32<int64_t>);
+                                  N, stream, giou_planes_plain<int32_t, float>,
+                                  giou_planes_plain<int64_t, float>);
 }
 
 extern "C" int giou_planes_plain_f16_cuda(const uint16_t* left_p, const uint16_t* top_p,
@@ -280,7 +121,8 @@ extern "C" int giou_planes_plain_f16_cuda(const uint16_t* left_p, const uint16_t
                                           const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
                                           int64_t M, int64_t N, void* stream) {
   return launch_giou_planes_plain(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M,
-                                  N, stream, giou_planes_plain_f16<int32_t>, giou_planes_plain_f16<int64_t>);
+                                  N, stream, giou_planes_plain<int32_t, F16>,
+                                  giou_planes_plain<int64_t, F16>);
 }
 
 extern "C" int giou_planes_plain_bf16_cuda(const uint16_t* left_p, const uint16_t* top_p,
@@ -289,8 +131,8 @@ extern "C" int giou_planes_plain_bf16_cuda(const uint16_t* left_p, const uint16_
                                            const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
                                            int64_t M, int64_t N, void* stream) {
   return launch_giou_planes_plain(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M,
-                                  N, stream, giou_planes_plain_bf16<int32_t>,
-                                  giou_planes_plain_bf16<int64_t>);
+                                  N, stream, giou_planes_plain<int32_t, BF16>,
+                                  giou_planes_plain<int64_t, BF16>);
 }
 
 extern "C" int giou_planes_plain_f64_cuda(const double* left_p, const double* top_p, const double* right_p,
@@ -298,5 +140,6 @@ extern "C" int giou_planes_plain_f64_cuda(const double* left_p, const double* to
                                           const double* right_t, const double* bottom_t, double* giou,
                                           int64_t M, int64_t N, void* stream) {
   return launch_giou_planes_plain(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M,
-                                  N, stream, giou_planes_plain_f64<int32_t>, giou_planes_plain_f64<int64_t>);
+                                  N, stream, giou_planes_plain<int32_t, double>,
+                                  giou_planes_plain<int64_t, double>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -20,192 +20,91 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct CosineSimilarityF32Workspace {
+template <class T>
+struct CosineSimilarityWorkspace {
   int64_t total_parts;
   int64_t total2_parts;
   int64_t total3_parts;
   int64_t total_tickets;
   int64_t bytes = 0;
 
-  explicit CosineSimilarityF32Workspace(int64_t M, int64_t N) {
-    total_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
-    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
-    total3_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+  explicit CosineSimilarityWorkspace(int64_t M, int64_t N) {
+    total_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, kBytes<Value<T>>);
+    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, kBytes<Value<T>>);
+    total3_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, kBytes<Value<T>>);
     total_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    cosine_similarity_f32_kernel(const float* x, const float* y, float* similarity, Index M, Index N,
-                                 float* total_parts, float* total2_parts, float* total3_parts,
-                                 uint32_t* total_tickets, Index chunk, unsigned chunks) {
-  const Index items = Index(M);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index m = item;
-    float total = 0.0f;
-    float total2 = 0.0f;
-    float total3 = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, N));
-    float total_own = 0.0f;
-    float total2_own = 0.0f;
-    float total3_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto y_pack = load_pack<4, 1, kWide>(&y[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i] * y_pack[i];
-        }
-        if (i < remaining) {
-          total2_own += x_pack[i] * x_pack[i];
-        }
-        if (i < remaining) {
-          total3_own += y_pack[i] * y_pack[i];
-        }
-      }
-    }
-    total_own = row_fold(total_own, [](float a, float b) { return float(a + b); });
-    total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
-    total3_own = row_fold(total3_own, [](float a, float b) { return float(a + b); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-      if (threadIdx.x == 0) total3_parts[Index(blockIdx.x % chunks) * items + item] = total3_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0f;
-      total2_own = 0.0f;
-      total3_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-        total2_own = total2_own + total2_parts[Index(part) * items + item];
-        total3_own = total3_own + total3_parts[Index(part) * items + item];
-      }
-      total_own = row_fold(total_own, [](float a, float b) { return float(a + b); });
-      total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
-      total3_own = row_fold(total3_own, [](float a, float b) { return float(a + b); });
-    }
-    total = total + total_own;
-    total2 = total2 + total2_own;
-    total3 = total3 + total3_own;
-    if (threadIdx.x == 0) {
-      similarity[m] = total / maximum(sqrtf(total2) * sqrtf(total3), 1e-08f);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t cosine_similarity_f32(const float* x, const float* y, float* similarity, int64_t M, int64_t N,
-                                  char* workspace, cudaStream_t stream) {
-  const CosineSimilarityF32Workspace space(M, N);
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  const RowShape shape(N, 1, M, 0, 1024);
-  if (const cudaError_t error =
-          shape.tickets == 0 ? cudaSuccess
-                             : cudaMemsetAsync(workspace + space.total_tickets, 0,
-                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(
-          wide ? cosine_similarity_f32_kernel<true, Index> : cosine_similarity_f32_kernel<false, Index>,
-          shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, y, similarity, M, N,
-          reinterpret_cast<float*>(workspace + space.total_parts),
-          reinterpret_cast<float*>(workspace + space.total2_parts),
-          reinterpret_cast<float*>(workspace + space.total3_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct CosineSimilarityF64Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t total3_parts;
-  int64_t total_tickets;
-  int64_t bytes = 0;
-
-  explicit CosineSimilarityF64Workspace(int64_t M, int64_t N) {
-    total_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 8);
-    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 8);
-    total3_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 8);
-    total_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
-  }
-};
-
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    cosine_similarity_f64_kernel(const double* x, const double* y, double* similarity, Index M, Index N,
-                                 double* total_parts, double* total2_parts, double* total3_parts,
-                                 uint32_t* total_tickets, Index chunk, unsigned chunks) {
+    cosine_similarity_kernel(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, Index M, Index N,
+                             Value<T>* total_parts, Value<T>* total2_parts, Value<T>* total3_parts,
+                             uint32_t* total_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(M);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
-    double total = 0.0;
-    double total2 = 0.0;
-    double total3 = 0.0;
+    Value<T> total = Value<T>(0);
+    Value<T> total2 = Value<T>(0);
+    Value<T> total3 = Value<T>(0);
     const Index first = Index(blockIdx.x % chunks) * chunk;
     const Index last = Index(smaller(first + chunk, N));
-    double total_own = 0.0;
-    double total2_own = 0.0;
-    double total3_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+    Value<T> total_own = Value<T>(0);
+    Value<T> total2_own = Value<T>(0);
+    Value<T> total3_own = Value<T>(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto y_pack = load_pack<2, 1, kWide>(&y[m * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[m * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += x_pack[i] * y_pack[i];
+          total_own += to_value<T>(x_pack[i]) * to_value<T>(y_pack[i]);
         }
         if (i < remaining) {
-          total2_own += x_pack[i] * x_pack[i];
+          total2_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
         }
         if (i < remaining) {
-          total3_own += y_pack[i] * y_pack[i];
+          total3_own += to_value<T>(y_pack[i]) * to_value<T>(y_pack[i]);
         }
       }
     }
-    total_own = row_fold(total_own, [](double a, double b) { return double(a + b); });
-    total2_own = row_fold(total2_own, [](double a, double b) { return double(a + b); });
-    total3_own = row_fold(total3_own, [](double a, double b) { return double(a + b); });
+    total_own = row_fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    total2_own = row_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    total3_own = row_fold(total3_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
       if (threadIdx.x == 0) total3_parts[Index(blockIdx.x % chunks) * items + item] = total3_own;
       if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0;
-      total2_own = 0.0;
-      total3_own = 0.0;
+      total_own = Value<T>(0);
+      total2_own = Value<T>(0);
+      total3_own = Value<T>(0);
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total_own = total_own + total_parts[Index(part) * items + item];
         total2_own = total2_own + total2_parts[Index(part) * items + item];
         total3_own = total3_own + total3_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](double a, double b) { return double(a + b); });
-      total2_own = row_fold(total2_own, [](double a, double b) { return double(a + b); });
-      total3_own = row_fold(total3_own, [](double a, double b) { return double(a + b); });
+      total_own = row_fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+      total2_own = row_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+      total3_own = row_fold(total3_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     }
     total = total + total_own;
     total2 = total2 + total2_own;
     total3 = total3 + total3_own;
     if (threadIdx.x == 0) {
-      similarity[m] = total / maximum(sqrt(total2) * sqrt(total3), 1e-08);
+      similarity[m] = to_stored<T>(total / maximum(sqrt(total2) * sqrt(total3), Value<T>(1e-08)));
     }
   }
 }
 
-template <class Index>
-cudaError_t cosine_similarity_f64(const double* x, const double* y, double* similarity, int64_t M, int64_t N,
-                                  char* workspace, cudaStream_t stream) {
-  const CosineSimilarityF64Workspace space(M, N);
-  const bool wide = aligned({x, y}) && N % 2 == 0;
+template <class Index, class T>
+cudaError_t cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, int64_t M,
+                              int64_t N, char* workspace, cudaStream_t stream) {
+  const CosineSimilarityWorkspace<T> space(M, N);
+  const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
@@ -213,219 +112,13 @@ cudaError_t cosine_similarity_f64(const double* x, const double* y, double* simi
                                                static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error = launch(
-          wide ? cosine_similarity_f64_kernel<true, Index> : cosine_similarity_f64_kernel<false, Index>,
-          shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, y, similarity, M, N,
-          reinterpret_cast<double*>(workspace + space.total_parts),
-          reinterpret_cast<double*>(workspace + space.total2_parts),
-          reinterpret_cast<double*>(workspace + space.total3_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct CosineSimilarityBf16Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t total3_parts;
-  int64_t total_tickets;
-  int64_t bytes = 0;
-
-  explicit CosineSimilarityBf16Workspace(int64_t M, int64_t N) {
-    total_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
-    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
-    total3_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
-    total_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    cosine_similarity_bf16_kernel(const uint16_t* x, const uint16_t* y, uint16_t* similarity, Index M,
-                                  Index N, float* total_parts, float* total2_parts, float* total3_parts,
-                                  uint32_t* total_tickets, Index chunk, unsigned chunks) {
-  const Index items = Index(M);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index m = item;
-    float total = 0.0f;
-    float total2 = 0.0f;
-    float total3 = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, N));
-    float total_own = 0.0f;
-    float total2_own = 0.0f;
-    float total3_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto y_pack = load_pack<8, 1, kWide>(&y[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_bf16(x_pack[i]) * from_bf16(y_pack[i]);
-        }
-        if (i < remaining) {
-          total2_own += from_bf16(x_pack[i]) * from_bf16(x_pack[i]);
-        }
-        if (i < remaining) {
-          total3_own += from_bf16(y_pack[i]) * from_bf16(y_pack[i]);
-        }
-      }
-    }
-    total_own = row_fold(total_own, [](float a, float b) { return float(a + b); });
-    total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
-    total3_own = row_fold(total3_own, [](float a, float b) { return float(a + b); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-      if (threadIdx.x == 0) total3_parts[Index(blockIdx.x % chunks) * items + item] = total3_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0f;
-      total2_own = 0.0f;
-      total3_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-        total2_own = total2_own + total2_parts[Index(part) * items + item];
-        total3_own = total3_own + total3_parts[Index(part) * items + item];
-      }
-      total_own = row_fold(total_own, [](float a, float b) { return float(a + b); });
-      total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
-      total3_own = row_fold(total3_own, [](float a, float b) { return float(a + b); });
-    }
-    total = total + total_own;
-    total2 = total2 + total2_own;
-    total3 = total3 + total3_own;
-    if (threadIdx.x == 0) {
-      similarity[m] = to_bf16(total / maximum(sqrtf(total2) * sqrtf(total3), 1e-08f));
-    }
-  }
-}
-
-template <class Index>
-cudaError_t cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
-                                   int64_t N, char* workspace, cudaStream_t stream) {
-  const CosineSimilarityBf16Workspace space(M, N);
-  const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
-          shape.tickets == 0 ? cudaSuccess
-                             : cudaMemsetAsync(workspace + space.total_tickets, 0,
-                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(
-          wide ? cosine_similarity_bf16_kernel<true, Index> : cosine_similarity_bf16_kernel<false, Index>,
-          shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, y, similarity, M, N,
-          reinterpret_cast<float*>(workspace + space.total_parts),
-          reinterpret_cast<float*>(workspace + space.total2_parts),
-          reinterpret_cast<float*>(workspace + space.total3_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct CosineSimilarityF16Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t total3_parts;
-  int64_t total_tickets;
-  int64_t bytes = 0;
-
-  explicit CosineSimilarityF16Workspace(int64_t M, int64_t N) {
-    total_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
-    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
-    total3_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
-    total_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    cosine_similarity_f16_kernel(const uint16_t* x, const uint16_t* y, uint16_t* similarity, Index M, Index N,
-                                 float* total_parts, float* total2_parts, float* total3_parts,
-                                 uint32_t* total_tickets, Index chunk, unsigned chunks) {
-  const Index items = Index(M);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index m = item;
-    float total = 0.0f;
-    float total2 = 0.0f;
-    float total3 = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, N));
-    float total_own = 0.0f;
-    float total2_own = 0.0f;
-    float total3_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto y_pack = load_pack<8, 1, kWide>(&y[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_f16(x_pack[i]) * from_f16(y_pack[i]);
-        }
-        if (i < remaining) {
-          total2_own += from_f16(x_pack[i]) * from_f16(x_pack[i]);
-        }
-        if (i < remaining) {
-          total3_own += from_f16(y_pack[i]) * from_f16(y_pack[i]);
-        }
-      }
-    }
-    total_own = row_fold(total_own, [](float a, float b) { return float(a + b); });
-    total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
-    total3_own = row_fold(total3_own, [](float a, float b) { return float(a + b); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-      if (threadIdx.x == 0) total3_parts[Index(blockIdx.x % chunks) * items + item] = total3_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0f;
-      total2_own = 0.0f;
-      total3_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-        total2_own = total2_own + total2_parts[Index(part) * items + item];
-        total3_own = total3_own + total3_parts[Index(part) * items + item];
-      }
-      total_own = row_fold(total_own, [](float a, float b) { return float(a + b); });
-      total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
-      total3_own = row_fold(total3_own, [](float a, float b) { return float(a + b); });
-    }
-    total = total + total_own;
-    total2 = total2 + total2_own;
-    total3 = total3 + total3_own;
-    if (threadIdx.x == 0) {
-      similarity[m] = to_f16(total / maximum(sqrtf(total2) * sqrtf(total3), 1e-08f));
-    }
-  }
-}
-
-template <class Index>
-cudaError_t cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
-                                  int64_t N, char* workspace, cudaStream_t stream) {
-  const CosineSimilarityF16Workspace space(M, N);
-  const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, M, 0, 1024);
-  if (const cudaError_t error =
-          shape.tickets == 0 ? cudaSuccess
-                             : cudaMemsetAsync(workspace + space.total_tickets, 0,
-                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(
-          wide ? cosine_similarity_f16_kernel<true, Index> : cosine_similarity_f16_kernel<false, Index>,
-          shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, y, similarity, M, N,
-          reinterpret_cast<float*>(workspace + space.total_parts),
-          reinterpret_cast<float*>(workspace + space.total2_parts),
-          reinterpret_cast<float*>(workspace + space.total3_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+          launch(wide ? cosine_similarity_kernel<true, Index, T> : cosine_similarity_kernel<false, Index, T>,
+                 shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, y, similarity, M, N,
+                 reinterpret_cast<Value<T>*>(workspace + space.total_parts),
+                 reinterpret_cast<Value<T>*>(workspace + space.total2_parts),
+                 reinterpret_cast<Value<T>*>(workspace + space.total3_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -459,47 +152,47 @@ int64_t workspace_of_cosine_similarity(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t cosine_similarity_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityF32Workspace>(M, N);
+  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<float>>(M, N);
 }
 
 extern "C" int cosine_similarity_f32_cuda(const float* x, const float* y, float* similarity, int64_t M,
                                           int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_cosine_similarity<CosineSimilarityF32Workspace>(
-      x, y, similarity, M, N, workspace, workspace_bytes, stream, cosine_similarity_f32<int32_t>,
-      cosine_similarity_f32<int64_t>);
+  return launch_cosine_similarity<CosineSimilarityWorkspace<float>>(
+      x, y, similarity, M, N, workspace, workspace_bytes, stream, cosine_similarity<int32_t, float>,
+      cosine_similarity<int64_t, float>);
 }
 
 extern "C" int64_t cosine_similarity_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityF64Workspace>(M, N);
+  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<double>>(M, N);
 }
 
 extern "C" int cosine_similarity_f64_cuda(const double* x, const double* y, double* similarity, int64_t M,
                                           int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_cosine_similarity<CosineSimilarityF64Workspace>(
-      x, y, similarity, M, N, workspace, workspace_bytes, stream, cosine_similarity_f64<int32_t>,
-      cosine_similarity_f64<int64_t>);
+  return launch_cosine_similarity<CosineSimilarityWorkspace<double>>(
+      x, y, similarity, M, N, workspace, workspace_bytes, stream, cosine_similarity<int32_t, double>,
+      cosine_similarity<int64_t, double>);
 }
 
 extern "C" int64_t cosine_similarity_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityBf16Workspace>(M, N);
+  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<BF16>>(M, N);
 }
 
 extern "C" int cosine_similarity_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
                                            int64_t M, int64_t N, void* workspace, int64_t workspace_bytes,
                                            void* stream) {
-  return launch_cosine_similarity<CosineSimilarityBf16Workspace>(
-      x, y, similarity, M, N, workspace, workspace_bytes, stream, cosine_similarity_bf16<int32_t>,
-      cosine_similarity_bf16<int64_t>);
+  return launch_cosine_similarity<CosineSimilarityWorkspace<BF16>>(
+      x, y, similarity, M, N, workspace, workspace_bytes, stream, cosine_similarity<int32_t, BF16>,
+      cosine_similarity<int64_t, BF16>);
 }
 
 extern "C" int64_t cosine_similarity_f16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityF16Workspace>(M, N);
+  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<F16>>(M, N);
 }
 
 extern "C" int cosine_similarity_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
                                           int64_t M, int64_t N, void* workspace, int64_t workspace_bytes,
                                           void* stream) {
-  return launch_cosine_similarity<CosineSimilarityF16Workspace>(
-      x, y, similarity, M, N, workspace, workspace_bytes, stream, cosine_similarity_f16<int32_t>,
-      cosine_similarity_f16<int64_t>);
+  return launch_cosine_similarity<CosineSimilarityWorkspace<F16>>(
+      x, y, similarity, M, N, workspace, workspace_bytes, stream, cosine_similarity<int32_t, F16>,
+      cosine_similarity<int64_t, F16>);
 }

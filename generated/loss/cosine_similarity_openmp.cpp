@@ -15,7 +15,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,22 +24,28 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void cosine_similarity_f32_short(const float* x, const float* y, float* similarity, int64_t M, int64_t N) {
-  const bool around_caches = M * 4 >= kBeyondCaches;
+template <class T>
+void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, int64_t M,
+                             int64_t N) {
+  const bool around_caches = M * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
-        Lanes<float, kLanes32> total2 = 0.0f;
-        Lanes<float, kLanes32> total3 = 0.0f;
+      for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+        Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
+        Lanes<Value<T>, kLanesOf<Value<T>>> total3 = Value<T>(0);
         for (int64_t n = 0; n < N; ++n) {
-          total += load_every(&x[m * N + n], N, active) * load_every(&y[m * N + n], N, active);
-          total2 += load_every(&x[m * N + n], N, active) * load_every(&x[m * N + n], N, active);
-          total3 += load_every(&y[m * N + n], N, active) * load_every(&y[m * N + n], N, active);
+          total += to_value<T>(load_every(&x[m * N + n], N, active)) *
+                   to_value<T>(load_every(&y[m * N + n], N, active));
+          total2 += to_value<T>(load_every(&x[m * N + n], N, active)) *
+                    to_value<T>(load_every(&x[m * N + n], N, active));
+          total3 += to_value<T>(load_every(&y[m * N + n], N, active)) *
+                    to_value<T>(load_every(&y[m * N + n], N, active));
         }
-        store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08f),
+        store_around(&similarity[m], active,
+                     to_stored<T>(total / maximum(sqrt(total2) * sqrt(total3), Value<T>(1e-08))),
                      around_caches);
       });
     }
@@ -48,48 +54,51 @@ void cosine_similarity_f32_short(const float* x, const float* y, float* similari
 }
 
 // Where the intermediates lie in the workspace.
-struct CosineSimilarityF32Workspace {
+template <class T>
+struct CosineSimilarityWorkspace {
   int64_t total_part;
   int64_t total_part2;
   int64_t total_part3;
   int64_t bytes = 0;
 
-  explicit CosineSimilarityF32Workspace(int64_t M, int64_t N) {
+  explicit CosineSimilarityWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part = reserve(bytes, N_shares * M, 4);
-    total_part2 = reserve(bytes, N_shares * M, 4);
-    total_part3 = reserve(bytes, N_shares * M, 4);
+    total_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
+    total_part2 = reserve(bytes, N_shares * M, kBytes<Value<T>>);
+    total_part3 = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void cosine_similarity_f32(const float* x, const float* y, float* similarity, int64_t M, int64_t N,
-                           char* workspace) {
+template <class T>
+void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, int64_t M, int64_t N,
+                       char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const CosineSimilarityF32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
+  const CosineSimilarityWorkspace<T> space(M, N);
+  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
+  Value<T>* const total_part3 = reinterpret_cast<Value<T>*>(workspace + space.total_part3);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total = 0.0f;
-        float total2 = 0.0f;
-        float total3 = 0.0f;
+        Value<T> total = Value<T>(0);
+        Value<T> total2 = Value<T>(0);
+        Value<T> total3 = Value<T>(0);
         const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                                const auto x_ = load_once(&x[m * N + n], active);
-                                const auto y_ = load_once(&y[m * N + n], active);
-                                total_lanes += keep(active, x_ * y_, 0.0f);
-                                total2_lanes += keep(active, x_ * x_, 0.0f);
-                                total3_lanes += keep(active, y_ * y_, 0.0f);
-                              });
+          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(
+              n_block, smaller(n_block + 4096, n_end),
+              [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
+                const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
+                const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
+                total_lanes += keep(active, x_ * y_, Value<T>(0));
+                total2_lanes += keep(active, x_ * x_, Value<T>(0));
+                total3_lanes += keep(active, y_ * y_, Value<T>(0));
+              });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
           total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
@@ -99,21 +108,22 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
         total_part3[n_share * M + m] = total3;
       }
     }
-    const bool around_caches = M * 4 >= kBeyondCaches;
+    const bool around_caches = M * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t m_first = 0; m_first < M; m_first += 256) {
-        for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          Lanes<float, kLanes32> total2 = 0.0f;
-          Lanes<float, kLanes32> total3 = 0.0f;
+        for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+          Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+          Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
+          Lanes<Value<T>, kLanesOf<Value<T>>> total3 = Value<T>(0);
           for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
             total += load(&total_part[n_share * M + m], active);
             total2 += load(&total_part2[n_share * M + m], active);
             total3 += load(&total_part3[n_share * M + m], active);
           }
-          store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08f),
+          store_around(&similarity[m], active,
+                       to_stored<T>(total / maximum(sqrt(total2) * sqrt(total3), Value<T>(1e-08))),
                        around_caches);
         });
       }
@@ -122,415 +132,30 @@ void cosine_similarity_f32(const float* x, const float* y, float* similarity, in
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
-      const bool from_memory = M * N * 8 >= kBeyondCaches;
-      float total = 0.0f;
-      float total2 = 0.0f;
-      float total3 = 0.0f;
+      const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
+      Value<T> total = Value<T>(0);
+      Value<T> total2 = Value<T>(0);
+      Value<T> total3 = Value<T>(0);
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                            [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-                              if (from_memory) prefetch_soon(2048, &y[m * N + n]);
-                              const auto x_ = load_once(&x[m * N + n], active);
-                              const auto y_ = load_once(&y[m * N + n], active);
-                              total_lanes += keep(active, x_ * y_, 0.0f);
-                              total2_lanes += keep(active, x_ * x_, 0.0f);
-                              total3_lanes += keep(active, y_ * y_, 0.0f);
-                            });
+        Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+        Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+        Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
+        for_lanes<kLanesOf<Value<T>>>(
+            n_block, smaller(n_block + 4096, N),
+            [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
+              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+              if (from_memory) prefetch_soon(2048, &y[m * N + n]);
+              const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
+              const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
+              total_lanes += keep(active, x_ * y_, Value<T>(0));
+              total2_lanes += keep(active, x_ * x_, Value<T>(0));
+              total3_lanes += keep(active, y_ * y_, Value<T>(0));
+            });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
       }
-      similarity[m] = total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f);
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void cosine_similarity_f64_short(const double* x, const double* y, double* similarity, int64_t M, int64_t N) {
-  const bool around_caches = M * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<double, kLanes64> total = 0.0;
-        Lanes<double, kLanes64> total2 = 0.0;
-        Lanes<double, kLanes64> total3 = 0.0;
-        for (int64_t n = 0; n < N; ++n) {
-          total += load_every(&x[m * N + n], N, active) * load_every(&y[m * N + n], N, active);
-          total2 += load_every(&x[m * N + n], N, active) * load_every(&x[m * N + n], N, active);
-          total3 += load_every(&y[m * N + n], N, active) * load_every(&y[m * N + n], N, active);
-        }
-        store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08),
-                     around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct CosineSimilarityF64Workspace {
-  int64_t total_part;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t bytes = 0;
-
-  explicit CosineSimilarityF64Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    total_part2 = reserve(bytes, N_shares * M, 8);
-    total_part3 = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void cosine_similarity_f64(const double* x, const double* y, double* similarity, int64_t M, int64_t N,
-                           char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const CosineSimilarityF64Workspace space(M, N);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
-  double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double total = 0.0;
-        double total2 = 0.0;
-        double total3 = 0.0;
-        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          Sum<double, kLanes64> total2_lanes = 0.0;
-          Sum<double, kLanes64> total3_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                                const auto x_ = load_once(&x[m * N + n], active);
-                                const auto y_ = load_once(&y[m * N + n], active);
-                                total_lanes += keep(active, x_ * y_, 0.0);
-                                total2_lanes += keep(active, x_ * x_, 0.0);
-                                total3_lanes += keep(active, y_ * y_, 0.0);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * M + m] = total;
-        total_part2[n_share * M + m] = total2;
-        total_part3[n_share * M + m] = total3;
-      }
-    }
-    const bool around_caches = M * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m_first = 0; m_first < M; m_first += 256) {
-        for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-          Lanes<double, kLanes64> total = 0.0;
-          Lanes<double, kLanes64> total2 = 0.0;
-          Lanes<double, kLanes64> total3 = 0.0;
-          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-            total += load(&total_part[n_share * M + m], active);
-            total2 += load(&total_part2[n_share * M + m], active);
-            total3 += load(&total_part3[n_share * M + m], active);
-          }
-          store_around(&similarity[m], active, total / maximum(sqrt(total2) * sqrt(total3), 1e-08),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m = 0; m < M; ++m) {
-      const bool from_memory = M * N * 16 >= kBeyondCaches;
-      double total = 0.0;
-      double total2 = 0.0;
-      double total3 = 0.0;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<double, kLanes64> total_lanes = 0.0;
-        Sum<double, kLanes64> total2_lanes = 0.0;
-        Sum<double, kLanes64> total3_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N),
-                            [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-                              if (from_memory) prefetch_soon(2048, &y[m * N + n]);
-                              const auto x_ = load_once(&x[m * N + n], active);
-                              const auto y_ = load_once(&y[m * N + n], active);
-                              total_lanes += keep(active, x_ * y_, 0.0);
-                              total2_lanes += keep(active, x_ * x_, 0.0);
-                              total3_lanes += keep(active, y_ * y_, 0.0);
-                            });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-      }
-      similarity[m] = total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08);
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void cosine_similarity_bf16_short(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
-                                  int64_t N) {
-  const bool around_caches = M * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
-        Lanes<float, kLanes32> total2 = 0.0f;
-        Lanes<float, kLanes32> total3 = 0.0f;
-        for (int64_t n = 0; n < N; ++n) {
-          total += from_bf16(load_every(&x[m * N + n], N, active)) *
-                   from_bf16(load_every(&y[m * N + n], N, active));
-          total2 += from_bf16(load_every(&x[m * N + n], N, active)) *
-                    from_bf16(load_every(&x[m * N + n], N, active));
-          total3 += from_bf16(load_every(&y[m * N + n], N, active)) *
-                    from_bf16(load_every(&y[m * N + n], N, active));
-        }
-        store_around(&similarity[m], active, to_bf16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
-                     around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct CosineSimilarityBf16Workspace {
-  int64_t total_part;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t bytes = 0;
-
-  explicit CosineSimilarityBf16Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part = reserve(bytes, N_shares * M, 4);
-    total_part2 = reserve(bytes, N_shares * M, 4);
-    total_part3 = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void cosine_similarity_bf16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M, int64_t N,
-                            char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const CosineSimilarityBf16Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        float total = 0.0f;
-        float total2 = 0.0f;
-        float total3 = 0.0f;
-        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                                const auto x_ = from_bf16(load(&x[m * N + n], active));
-                                const auto y_ = from_bf16(load(&y[m * N + n], active));
-                                total_lanes += keep(active, x_ * y_, 0.0f);
-                                total2_lanes += keep(active, x_ * x_, 0.0f);
-                                total3_lanes += keep(active, y_ * y_, 0.0f);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * M + m] = total;
-        total_part2[n_share * M + m] = total2;
-        total_part3[n_share * M + m] = total3;
-      }
-    }
-    const bool around_caches = M * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m_first = 0; m_first < M; m_first += 256) {
-        for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          Lanes<float, kLanes32> total2 = 0.0f;
-          Lanes<float, kLanes32> total3 = 0.0f;
-          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-            total += load(&total_part[n_share * M + m], active);
-            total2 += load(&total_part2[n_share * M + m], active);
-            total3 += load(&total_part3[n_share * M + m], active);
-          }
-          store_around(&similarity[m], active, to_bf16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m = 0; m < M; ++m) {
-      const bool from_memory = M * N * 4 >= kBeyondCaches;
-      float total = 0.0f;
-      float total2 = 0.0f;
-      float total3 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                            [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-                              if (from_memory) prefetch_soon(2048, &y[m * N + n]);
-                              const auto x_ = from_bf16(load(&x[m * N + n], active));
-                              const auto y_ = from_bf16(load(&y[m * N + n], active));
-                              total_lanes += keep(active, x_ * y_, 0.0f);
-                              total2_lanes += keep(active, x_ * x_, 0.0f);
-                              total3_lanes += keep(active, y_ * y_, 0.0f);
-                            });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-      }
-      similarity[m] = to_bf16(total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f));
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void cosine_similarity_f16_short(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
-                                 int64_t N) {
-  const bool around_caches = M * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
-        Lanes<float, kLanes32> total2 = 0.0f;
-        Lanes<float, kLanes32> total3 = 0.0f;
-        for (int64_t n = 0; n < N; ++n) {
-          total +=
-              from_f16(load_every(&x[m * N + n], N, active)) * from_f16(load_every(&y[m * N + n], N, active));
-          total2 +=
-              from_f16(load_every(&x[m * N + n], N, active)) * from_f16(load_every(&x[m * N + n], N, active));
-          total3 +=
-              from_f16(load_every(&y[m * N + n], N, active)) * from_f16(load_every(&y[m * N + n], N, active));
-        }
-        store_around(&similarity[m], active, to_f16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
-                     around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct CosineSimilarityF16Workspace {
-  int64_t total_part;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t bytes = 0;
-
-  explicit CosineSimilarityF16Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part = reserve(bytes, N_shares * M, 4);
-    total_part2 = reserve(bytes, N_shares * M, 4);
-    total_part3 = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void cosine_similarity_f16(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M, int64_t N,
-                           char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const CosineSimilarityF16Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        float total = 0.0f;
-        float total2 = 0.0f;
-        float total3 = 0.0f;
-        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                                const auto x_ = from_f16(load(&x[m * N + n], active));
-                                const auto y_ = from_f16(load(&y[m * N + n], active));
-                                total_lanes += keep(active, x_ * y_, 0.0f);
-                                total2_lanes += keep(active, x_ * x_, 0.0f);
-                                total3_lanes += keep(active, y_ * y_, 0.0f);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * M + m] = total;
-        total_part2[n_share * M + m] = total2;
-        total_part3[n_share * M + m] = total3;
-      }
-    }
-    const bool around_caches = M * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m_first = 0; m_first < M; m_first += 256) {
-        for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          Lanes<float, kLanes32> total2 = 0.0f;
-          Lanes<float, kLanes32> total3 = 0.0f;
-          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-            total += load(&total_part[n_share * M + m], active);
-            total2 += load(&total_part2[n_share * M + m], active);
-            total3 += load(&total_part3[n_share * M + m], active);
-          }
-          store_around(&similarity[m], active, to_f16(total / maximum(sqrt(total2) * sqrt(total3), 1e-08f)),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m = 0; m < M; ++m) {
-      const bool from_memory = M * N * 4 >= kBeyondCaches;
-      float total = 0.0f;
-      float total2 = 0.0f;
-      float total3 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        Sum<float, kLanes32> total3_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                            [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-                              if (from_memory) prefetch_soon(2048, &y[m * N + n]);
-                              const auto x_ = from_f16(load(&x[m * N + n], active));
-                              const auto y_ = from_f16(load(&y[m * N + n], active));
-                              total_lanes += keep(active, x_ * y_, 0.0f);
-                              total2_lanes += keep(active, x_ * x_, 0.0f);
-                              total3_lanes += keep(active, y_ * y_, 0.0f);
-                            });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-      }
-      similarity[m] = to_f16(total / maximum(std::sqrt(total2) * std::sqrt(total3), 1e-08f));
+      similarity[m] = to_stored<T>(total / maximum(std::sqrt(total2) * std::sqrt(total3), Value<T>(1e-08)));
     }
   }
 }
@@ -566,42 +191,45 @@ int64_t workspace_of_cosine_similarity(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t cosine_similarity_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityF32Workspace>(M, N);
+  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<float>>(M, N);
 }
 
 extern "C" int cosine_similarity_f32_openmp(const float* x, const float* y, float* similarity, int64_t M,
                                             int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cosine_similarity<CosineSimilarityF32Workspace>(
-      x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_f32_short, cosine_similarity_f32);
+  return launch_cosine_similarity<CosineSimilarityWorkspace<float>>(
+      x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_short<float>,
+      cosine_similarity<float>);
 }
 
 extern "C" int64_t cosine_similarity_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityF64Workspace>(M, N);
+  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<double>>(M, N);
 }
 
 extern "C" int cosine_similarity_f64_openmp(const double* x, const double* y, double* similarity, int64_t M,
                                             int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cosine_similarity<CosineSimilarityF64Workspace>(
-      x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_f64_short, cosine_similarity_f64);
+  return launch_cosine_similarity<CosineSimilarityWorkspace<double>>(
+      x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_short<double>,
+      cosine_similarity<double>);
 }
 
 extern "C" int64_t cosine_similarity_bf16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityBf16Workspace>(M, N);
+  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<BF16>>(M, N);
 }
 
 extern "C" int cosine_similarity_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
                                              int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cosine_similarity<CosineSimilarityBf16Workspace>(
-      x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_bf16_short,
-      cosine_similarity_bf16);
+  return launch_cosine_similarity<CosineSimilarityWorkspace<BF16>>(
+      x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_short<BF16>,
+      cosine_similarity<BF16>);
 }
 
 extern "C" int64_t cosine_similarity_f16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityF16Workspace>(M, N);
+  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<F16>>(M, N);
 }
 
 extern "C" int cosine_similarity_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
                                             int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cosine_similarity<CosineSimilarityF16Workspace>(
-      x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_f16_short, cosine_similarity_f16);
+  return launch_cosine_similarity<CosineSimilarityWorkspace<F16>>(
+      x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_short<F16>,
+      cosine_similarity<F16>);
 }

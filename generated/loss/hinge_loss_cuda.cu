@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,185 +22,56 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct HingeLossF32F32Workspace {
+template <class S, class T>
+struct HingeLossWorkspace {
   int64_t total_parts;
   int64_t total_tickets;
   int64_t total_parts2;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit HingeLossF32F32Workspace(int64_t B, int64_t V) {
-    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 4);
+  explicit HingeLossWorkspace(int64_t B, int64_t V) {
+    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, kBytes<S>);
     total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, 4);
+    total_parts2 = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    hinge_loss_f32_f32_part1_kernel(const float* score, const int32_t* target, float* loss, Index B, Index V,
-                                    float* total_parts, uint32_t* total_tickets, Index chunk,
-                                    unsigned chunks) {
-  const Index items = Index(B);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index b = item;
-    const float own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f;
-    float total = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, V));
-    float total_own = 0.0f;
-    for (Index v_first = first + Index(threadIdx.x) * 4; v_first < last; v_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const Index v = v_first + (i < remaining ? i : remaining - 1);
-        if (i < remaining && int64_t(v) != int64_t(target[b])) {
-          total_own += maximum(1.0f + score_pack[i] - own, 0.0f);
-        }
-      }
-    }
-    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-      }
-      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    }
-    total = total + total_own;
-    if (threadIdx.x == 0) {
-      loss[b] = total;
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    hinge_loss_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
-                                    uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total_own = 0.0f;
-  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts2[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts2[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t hinge_loss_f32_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
-                               int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const HingeLossF32F32Workspace space(B, V);
-  {
-    const bool wide = aligned({score}) && V % 4 == 0;
-    const RowShape shape(V, 1, B, 0, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(wide ? hinge_loss_f32_f32_part1_kernel<true, Index>
-                        : hinge_loss_f32_f32_part1_kernel<false, Index>,
-                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, score, target, loss, B, V,
-                   reinterpret_cast<float*>(workspace + space.total_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? hinge_loss_f32_f32_part2_kernel<true, Index>
-                                              : hinge_loss_f32_f32_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct HingeLossF64F64Workspace {
-  int64_t total_parts;
-  int64_t total_tickets;
-  int64_t total_parts2;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit HingeLossF64F64Workspace(int64_t B, int64_t V) {
-    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 8);
-    total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, 8);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
+template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, 1)
-    hinge_loss_f64_f64_part1_kernel(const double* score, const int32_t* target, double* loss, Index B,
-                                    Index V, double* total_parts, uint32_t* total_tickets, Index chunk,
-                                    unsigned chunks) {
+    hinge_loss_part1_kernel(const Stored<T>* score, const int32_t* target, S* loss, Index B, Index V,
+                            S* total_parts, uint32_t* total_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(B);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index b = item;
-    const double own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0;
-    double total = 0.0;
+    const S own = inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0);
+    S total = S(0);
     const Index first = Index(blockIdx.x % chunks) * chunk;
     const Index last = Index(smaller(first + chunk, V));
-    double total_own = 0.0;
-    for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
+    S total_own = S(0);
+    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
+         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<2, 1, kWide>(&score[b * V + v_first], remaining);
+      const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(&score[b * V + v_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index v = v_first + (i < remaining ? i : remaining - 1);
         if (i < remaining && int64_t(v) != int64_t(target[b])) {
-          total_own += maximum(1.0 + score_pack[i] - own, 0.0);
+          total_own += maximum(S(1) + to_value<T>(score_pack[i]) - own, S(0));
         }
       }
     }
-    total_own = row_fold(total_own, [](double one, double other) { return double(one + other); });
+    total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0;
+      total_own = S(0);
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total_own = total_own + total_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](double one, double other) { return double(one + other); });
+      total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
     }
     total = total + total_own;
     if (threadIdx.x == 0) {
@@ -209,45 +80,44 @@ __global__ void __launch_bounds__(512, 1)
   }
 }
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, 1)
-    hinge_loss_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total_parts2,
-                                    uint32_t* ticket, Index chunk) {
+    hinge_loss_part2_kernel(S* loss, S* mean_loss, Index B, S* total_parts2, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  double total_own = 0.0;
-  for (Index b_first = first + Index(threadIdx.x) * 2; b_first < last; b_first += Index(blockDim.x) * 2) {
+  S total_own = S(0);
+  for (Index b_first = first + Index(threadIdx.x) * (16 / kBytes<S>); b_first < last;
+       b_first += Index(blockDim.x) * (16 / kBytes<S>)) {
     const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<2, 1, kWide>(&loss[b_first], remaining);
+    const auto loss_pack = load_pack<16 / kBytes<S>, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 16 / kBytes<S>; ++i) {
       if (i < remaining) {
         total_own += loss_pack[i];
       }
     }
   }
-  const double total_part =
-      block_fold(total_own, [](double one, double other) { return double(one + other); });
+  const S total_part = block_fold(total_own, [](S one, S other) { return S(one + other); });
   if (threadIdx.x == 0) {
     total_parts2[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  double total_own2 = 0.0;
+  S total_own2 = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total_own2 = total_own2 + total_parts2[part];
   }
-  const double total = block_fold(total_own2, [](double one, double other) { return double(one + other); });
+  const S total = block_fold(total_own2, [](S one, S other) { return S(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total / double(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
   }
 }
 
-template <class Index>
-cudaError_t hinge_loss_f64_f64(const double* score, const int32_t* target, double* loss, double* mean_loss,
-                               int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const HingeLossF64F64Workspace space(B, V);
+template <class Index, class S, class T>
+cudaError_t hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S* mean_loss, int64_t B,
+                       int64_t V, char* workspace, cudaStream_t stream) {
+  const HingeLossWorkspace<S, T> space(B, V);
   {
-    const bool wide = aligned({score}) && V % 2 == 0;
+    const bool wide = aligned({score}) && V % (16 / kBytes<T>) == 0;
     const RowShape shape(V, 1, B, 0, 1024);
     if (const cudaError_t error =
             shape.tickets == 0
@@ -256,12 +126,11 @@ cudaError_t hinge_loss_f64_f64(const double* score, const int32_t* target, doubl
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error =
-            launch(wide ? hinge_loss_f64_f64_part1_kernel<true, Index>
-                        : hinge_loss_f64_f64_part1_kernel<false, Index>,
-                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, score, target, loss, B, V,
-                   reinterpret_cast<double*>(workspace + space.total_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+    if (const cudaError_t error = launch(
+            wide ? hinge_loss_part1_kernel<true, Index, S, T> : hinge_loss_part1_kernel<false, Index, S, T>,
+            shape.blocks, dim3(shape.threads, shape.together), 512, stream, score, target, loss, B, V,
+            reinterpret_cast<S*>(workspace + space.total_parts),
+            reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -271,271 +140,11 @@ cudaError_t hinge_loss_f64_f64(const double* score, const int32_t* target, doubl
     if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = launch(wide ? hinge_loss_f64_f64_part2_kernel<true, Index>
-                                              : hinge_loss_f64_f64_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<double*>(workspace + space.total_parts2),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct HingeLossBf16F32Workspace {
-  int64_t total_parts;
-  int64_t total_tickets;
-  int64_t total_parts2;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit HingeLossBf16F32Workspace(int64_t B, int64_t V) {
-    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 4);
-    total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    hinge_loss_bf16_f32_part1_kernel(const uint16_t* score, const int32_t* target, float* loss, Index B,
-                                     Index V, float* total_parts, uint32_t* total_tickets, Index chunk,
-                                     unsigned chunks) {
-  const Index items = Index(B);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index b = item;
-    const float own = inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f;
-    float total = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, V));
-    float total_own = 0.0f;
-    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const Index v = v_first + (i < remaining ? i : remaining - 1);
-        if (i < remaining && int64_t(v) != int64_t(target[b])) {
-          total_own += maximum(1.0f + from_bf16(score_pack[i]) - own, 0.0f);
-        }
-      }
-    }
-    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-      }
-      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    }
-    total = total + total_own;
-    if (threadIdx.x == 0) {
-      loss[b] = total;
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    hinge_loss_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
-                                     uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total_own = 0.0f;
-  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts2[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts2[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t hinge_loss_bf16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                                int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const HingeLossBf16F32Workspace space(B, V);
-  {
-    const bool wide = aligned({score}) && V % 8 == 0;
-    const RowShape shape(V, 1, B, 0, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(wide ? hinge_loss_bf16_f32_part1_kernel<true, Index>
-                        : hinge_loss_bf16_f32_part1_kernel<false, Index>,
-                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, score, target, loss, B, V,
-                   reinterpret_cast<float*>(workspace + space.total_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? hinge_loss_bf16_f32_part2_kernel<true, Index>
-                                              : hinge_loss_bf16_f32_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct HingeLossF16F32Workspace {
-  int64_t total_parts;
-  int64_t total_tickets;
-  int64_t total_parts2;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit HingeLossF16F32Workspace(int64_t B, int64_t V) {
-    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 4);
-    total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    hinge_loss_f16_f32_part1_kernel(const uint16_t* score, const int32_t* target, float* loss, Index B,
-                                    Index V, float* total_parts, uint32_t* total_tickets, Index chunk,
-                                    unsigned chunks) {
-  const Index items = Index(B);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index b = item;
-    const float own = inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f;
-    float total = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, V));
-    float total_own = 0.0f;
-    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const Index v = v_first + (i < remaining ? i : remaining - 1);
-        if (i < remaining && int64_t(v) != int64_t(target[b])) {
-          total_own += maximum(1.0f + from_f16(score_pack[i]) - own, 0.0f);
-        }
-      }
-    }
-    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-      }
-      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    }
-    total = total + total_own;
-    if (threadIdx.x == 0) {
-      loss[b] = total;
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    hinge_loss_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
-                                    uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total_own = 0.0f;
-  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts2[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts2[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t hinge_loss_f16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                               int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const HingeLossF16F32Workspace space(B, V);
-  {
-    const bool wide = aligned({score}) && V % 8 == 0;
-    const RowShape shape(V, 1, B, 0, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(wide ? hinge_loss_f16_f32_part1_kernel<true, Index>
-                        : hinge_loss_f16_f32_part1_kernel<false, Index>,
-                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, score, target, loss, B, V,
-                   reinterpret_cast<float*>(workspace + space.total_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? hinge_loss_f16_f32_part2_kernel<true, Index>
-                                              : hinge_loss_f16_f32_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
+    if (const cudaError_t error = launch(
+            wide ? hinge_loss_part2_kernel<true, Index, S, T> : hinge_loss_part2_kernel<false, Index, S, T>,
+            chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss, B,
+            reinterpret_cast<S*>(workspace + space.total_parts2),
+            reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
   }
@@ -569,49 +178,49 @@ int64_t workspace_of_hinge_loss(int64_t B, int64_t V) {
 }  // namespace
 
 extern "C" int64_t hinge_loss_f32_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossF32F32Workspace>(B, V);
+  return workspace_of_hinge_loss<HingeLossWorkspace<float, float>>(B, V);
 }
 
 extern "C" int hinge_loss_f32_f32_cuda(const float* score, const int32_t* target, float* loss,
                                        float* mean_loss, int64_t B, int64_t V, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_hinge_loss<HingeLossF32F32Workspace>(score, target, loss, mean_loss, B, V, workspace,
-                                                     workspace_bytes, stream, hinge_loss_f32_f32<int32_t>,
-                                                     hinge_loss_f32_f32<int64_t>);
+  return launch_hinge_loss<HingeLossWorkspace<float, float>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
+      hinge_loss<int32_t, float, float>, hinge_loss<int64_t, float, float>);
 }
 
 extern "C" int64_t hinge_loss_f64_f64_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossF64F64Workspace>(B, V);
+  return workspace_of_hinge_loss<HingeLossWorkspace<double, double>>(B, V);
 }
 
 extern "C" int hinge_loss_f64_f64_cuda(const double* score, const int32_t* target, double* loss,
                                        double* mean_loss, int64_t B, int64_t V, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_hinge_loss<HingeLossF64F64Workspace>(score, target, loss, mean_loss, B, V, workspace,
-                                                     workspace_bytes, stream, hinge_loss_f64_f64<int32_t>,
-                                                     hinge_loss_f64_f64<int64_t>);
+  return launch_hinge_loss<HingeLossWorkspace<double, double>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
+      hinge_loss<int32_t, double, double>, hinge_loss<int64_t, double, double>);
 }
 
 extern "C" int64_t hinge_loss_bf16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossBf16F32Workspace>(B, V);
+  return workspace_of_hinge_loss<HingeLossWorkspace<float, BF16>>(B, V);
 }
 
 extern "C" int hinge_loss_bf16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
                                         float* mean_loss, int64_t B, int64_t V, void* workspace,
                                         int64_t workspace_bytes, void* stream) {
-  return launch_hinge_loss<HingeLossBf16F32Workspace>(score, target, loss, mean_loss, B, V, workspace,
-                                                      workspace_bytes, stream, hinge_loss_bf16_f32<int32_t>,
-                                                      hinge_loss_bf16_f32<int64_t>);
+  return launch_hinge_loss<HingeLossWorkspace<float, BF16>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
+      hinge_loss<int32_t, float, BF16>, hinge_loss<int64_t, float, BF16>);
 }
 
 extern "C" int64_t hinge_loss_f16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossF16F32Workspace>(B, V);
+  return workspace_of_hinge_loss<HingeLossWorkspace<float, F16>>(B, V);
 }
 
 extern "C" int hinge_loss_f16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
                                        float* mean_loss, int64_t B, int64_t V, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_hinge_loss<HingeLossF16F32Workspace>(score, target, loss, mean_loss, B, V, workspace,
-                                                     workspace_bytes, stream, hinge_loss_f16_f32<int32_t>,
-                                                     hinge_loss_f16_f32<int64_t>);
+  return launch_hinge_loss<HingeLossWorkspace<float, F16>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
+      hinge_loss<int32_t, float, F16>, hinge_loss<int64_t, float, F16>);
 }

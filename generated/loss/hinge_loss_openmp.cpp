@@ -12,7 +12,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,193 +21,54 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct HingeLossF32F32Workspace {
+template <class S, class T>
+struct HingeLossWorkspace {
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit HingeLossF32F32Workspace(int64_t B, int64_t V) {
+  explicit HingeLossWorkspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2_parts = reserve(bytes, 256, 4);
+    total2_parts = reserve(bytes, 256, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void hinge_loss_f32_f32(const float* score, const int32_t* target, float* loss, float* mean_loss, int64_t B,
-                        int64_t V, char* workspace) {
-  const HingeLossF32F32Workspace space(B, V);
+template <class S, class T>
+void hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S* mean_loss, int64_t B, int64_t V,
+                char* workspace) {
+  const HingeLossWorkspace<S, T> space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
+  S* const total2_parts = reinterpret_cast<S*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total2 = 0.0f;
+    S total2 = S(0);
     const int64_t b_end = smaller(b_first + b_chunk, B);
     for (int64_t b = b_first; b < b_end; ++b) {
-      const float own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f;
-      float total = 0.0f;
+      const S own = inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0);
+      S total = S(0);
       const int32_t target_ = target[b];
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && Positions<kLanes32>{v} != int64_t(target_);
-          total_lanes += keep(chosen, maximum(1.0f + load(&score[b * V + v], active) - own, 0.0f), 0.0f);
-        });
+        Sum<S, kLanesOf<S>> total_lanes = S(0);
+        for_lanes<kLanesOf<S>>(
+            v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
+              const auto chosen = active && Positions<kLanesOf<S>>{v} != int64_t(target_);
+              total_lanes += keep(
+                  chosen, maximum(S(1) + to_value<T>(load(&score[b * V + v], active)) - own, S(0)), S(0));
+            });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
-      const float loss_here = total;
+      const S loss_here = total;
       loss[b] = loss_here;
       total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }
-  float total2 = 0.0f;
+  S total2 = S(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     total2 = total2 + total2_parts[b_first / b_chunk];
   }
-  mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct HingeLossF64F64Workspace {
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit HingeLossF64F64Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    total2_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void hinge_loss_f64_f64(const double* score, const int32_t* target, double* loss, double* mean_loss,
-                        int64_t B, int64_t V, char* workspace) {
-  const HingeLossF64F64Workspace space(B, V);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  double* const total2_parts = reinterpret_cast<double*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    double total2 = 0.0;
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      const double own = inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0;
-      double total = 0.0;
-      const int32_t target_ = target[b];
-      for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Sum<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && Positions<kLanes64>{v} != int64_t(target_);
-          total_lanes += keep(chosen, maximum(1.0 + load(&score[b * V + v], active) - own, 0.0), 0.0);
-        });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-      }
-      const double loss_here = total;
-      loss[b] = loss_here;
-      total2 += loss_here;
-    }
-    total2_parts[b_first / b_chunk] = total2;
-  }
-  double total2 = 0.0;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total2 = total2 + total2_parts[b_first / b_chunk];
-  }
-  mean_loss[0] = total2 / double(maximum(B, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct HingeLossBf16F32Workspace {
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit HingeLossBf16F32Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    total2_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void hinge_loss_bf16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                         int64_t B, int64_t V, char* workspace) {
-  const HingeLossBf16F32Workspace space(B, V);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total2 = 0.0f;
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      const float own = inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f;
-      float total = 0.0f;
-      const int32_t target_ = target[b];
-      for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && Positions<kLanes32>{v} != int64_t(target_);
-          total_lanes +=
-              keep(chosen, maximum(1.0f + from_bf16(load(&score[b * V + v], active)) - own, 0.0f), 0.0f);
-        });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-      }
-      const float loss_here = total;
-      loss[b] = loss_here;
-      total2 += loss_here;
-    }
-    total2_parts[b_first / b_chunk] = total2;
-  }
-  float total2 = 0.0f;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total2 = total2 + total2_parts[b_first / b_chunk];
-  }
-  mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct HingeLossF16F32Workspace {
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit HingeLossF16F32Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    total2_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void hinge_loss_f16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                        int64_t B, int64_t V, char* workspace) {
-  const HingeLossF16F32Workspace space(B, V);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total2 = 0.0f;
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      const float own = inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f;
-      float total = 0.0f;
-      const int32_t target_ = target[b];
-      for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto chosen = active && Positions<kLanes32>{v} != int64_t(target_);
-          total_lanes +=
-              keep(chosen, maximum(1.0f + from_f16(load(&score[b * V + v], active)) - own, 0.0f), 0.0f);
-        });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-      }
-      const float loss_here = total;
-      loss[b] = loss_here;
-      total2 += loss_here;
-    }
-    total2_parts[b_first / b_chunk] = total2;
-  }
-  float total2 = 0.0f;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total2 = total2 + total2_parts[b_first / b_chunk];
-  }
-  mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
+  mean_loss[0] = total2 / S(maximum(B, int64_t{1}));
 }
 
 // Checks the arguments, then runs.
@@ -235,45 +96,45 @@ int64_t workspace_of_hinge_loss(int64_t B, int64_t V) {
 }  // namespace
 
 extern "C" int64_t hinge_loss_f32_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossF32F32Workspace>(B, V);
+  return workspace_of_hinge_loss<HingeLossWorkspace<float, float>>(B, V);
 }
 
 extern "C" int hinge_loss_f32_f32_openmp(const float* score, const int32_t* target, float* loss,
                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_hinge_loss<HingeLossF32F32Workspace>(score, target, loss, mean_loss, B, V, workspace,
-                                                     workspace_bytes, hinge_loss_f32_f32);
+  return launch_hinge_loss<HingeLossWorkspace<float, float>>(score, target, loss, mean_loss, B, V, workspace,
+                                                             workspace_bytes, hinge_loss<float, float>);
 }
 
 extern "C" int64_t hinge_loss_f64_f64_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossF64F64Workspace>(B, V);
+  return workspace_of_hinge_loss<HingeLossWorkspace<double, double>>(B, V);
 }
 
 extern "C" int hinge_loss_f64_f64_openmp(const double* score, const int32_t* target, double* loss,
                                          double* mean_loss, int64_t B, int64_t V, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_hinge_loss<HingeLossF64F64Workspace>(score, target, loss, mean_loss, B, V, workspace,
-                                                     workspace_bytes, hinge_loss_f64_f64);
+  return launch_hinge_loss<HingeLossWorkspace<double, double>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, hinge_loss<double, double>);
 }
 
 extern "C" int64_t hinge_loss_bf16_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossBf16F32Workspace>(B, V);
+  return workspace_of_hinge_loss<HingeLossWorkspace<float, BF16>>(B, V);
 }
 
 extern "C" int hinge_loss_bf16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
                                           float* mean_loss, int64_t B, int64_t V, void* workspace,
                                           int64_t workspace_bytes) {
-  return launch_hinge_loss<HingeLossBf16F32Workspace>(score, target, loss, mean_loss, B, V, workspace,
-                                                      workspace_bytes, hinge_loss_bf16_f32);
+  return launch_hinge_loss<HingeLossWorkspace<float, BF16>>(score, target, loss, mean_loss, B, V, workspace,
+                                                            workspace_bytes, hinge_loss<float, BF16>);
 }
 
 extern "C" int64_t hinge_loss_f16_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossF16F32Workspace>(B, V);
+  return workspace_of_hinge_loss<HingeLossWorkspace<float, F16>>(B, V);
 }
 
 extern "C" int hinge_loss_f16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_hinge_loss<HingeLossF16F32Workspace>(score, target, loss, mean_loss, B, V, workspace,
-                                                     workspace_bytes, hinge_loss_f16_f32);
+  return launch_hinge_loss<HingeLossWorkspace<float, F16>>(score, target, loss, mean_loss, B, V, workspace,
+                                                           workspace_bytes, hinge_loss<float, F16>);
 }

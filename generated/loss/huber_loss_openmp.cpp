@@ -12,7 +12,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,130 +21,40 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct HuberLossF32F32Workspace {
+template <class S, class T>
+struct HuberLossWorkspace {
   int64_t total_parts;
   int64_t bytes = 0;
 
-  explicit HuberLossF32F32Workspace(int64_t N) {
+  explicit HuberLossWorkspace(int64_t N) {
     (void)N;
-    total_parts = reserve(bytes, 256, 4);
+    total_parts = reserve(bytes, 256, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void huber_loss_f32_f32(float delta, const float* prediction, const float* target, float* loss,
-                        float* mean_loss, int64_t N, char* workspace) {
-  const HuberLossF32F32Workspace space(N);
+template <class S, class T>
+void huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* target, Stored<T>* loss, S* mean_loss,
+                int64_t N, char* workspace) {
+  const HuberLossWorkspace<S, T> space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  const bool around_caches = N * 4 >= kBeyondCaches;
+  S* const total_parts = reinterpret_cast<S*>(workspace + space.total_parts);
+  const bool around_caches = N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-      float total = 0.0f;
+      S total = S(0);
       const int64_t n_end = smaller(n_first + n_chunk, N);
       for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-              const auto e = absolute(load(&prediction[n], active) - load(&target[n], active));
-              const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
-              store_around(&loss[n], active, each, around_caches);
-              total_lanes += keep(active, each, 0.0f);
-            });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      }
-      total_parts[n_first / n_chunk] = total;
-    }
-    if (around_caches) finish_stores();
-  }
-  float total = 0.0f;
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    total = total + total_parts[n_first / n_chunk];
-  }
-  mean_loss[0] = total / float(maximum(N, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct HuberLossF64F64Workspace {
-  int64_t total_parts;
-  int64_t bytes = 0;
-
-  explicit HuberLossF64F64Workspace(int64_t N) {
-    (void)N;
-    total_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void huber_loss_f64_f64(double delta, const double* prediction, const double* target, double* loss,
-                        double* mean_loss, int64_t N, char* workspace) {
-  const HuberLossF64F64Workspace space(N);
-  const int64_t n_chunk = larger(4096, ceil_div(N, 256));
-  double* const total_parts = reinterpret_cast<double*>(workspace + space.total_parts);
-  const bool around_caches = N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-      double total = 0.0;
-      const int64_t n_end = smaller(n_first + n_chunk, N);
-      for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-        Sum<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(
-            n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-              const auto e = absolute(load(&prediction[n], active) - load(&target[n], active));
-              const auto each = choose(e <= delta, quotient(e * e, 2.0), delta * (e - delta / 2.0));
-              store_around(&loss[n], active, each, around_caches);
-              total_lanes += keep(active, each, 0.0);
-            });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      }
-      total_parts[n_first / n_chunk] = total;
-    }
-    if (around_caches) finish_stores();
-  }
-  double total = 0.0;
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    total = total + total_parts[n_first / n_chunk];
-  }
-  mean_loss[0] = total / double(maximum(N, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct HuberLossBf16F32Workspace {
-  int64_t total_parts;
-  int64_t bytes = 0;
-
-  explicit HuberLossBf16F32Workspace(int64_t N) {
-    (void)N;
-    total_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void huber_loss_bf16_f32(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
-                         float* mean_loss, int64_t N, char* workspace) {
-  const HuberLossBf16F32Workspace space(N);
-  const int64_t n_chunk = larger(4096, ceil_div(N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  const bool around_caches = N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-      float total = 0.0f;
-      const int64_t n_end = smaller(n_first + n_chunk, N);
-      for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(
+        Sum<S, kLanesOf<S>> total_lanes = S(0);
+        for_lanes<kLanesOf<S>>(
             n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
               const auto e =
-                  absolute(from_bf16(load(&prediction[n], active)) - from_bf16(load(&target[n], active)));
-              const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
-              store_around(&loss[n], active, to_bf16(each), around_caches);
-              total_lanes += keep(active, each, 0.0f);
+                  absolute(to_value<T>(load(&prediction[n], active)) - to_value<T>(load(&target[n], active)));
+              const auto each = choose(e <= delta, quotient(e * e, S(2)), delta * (e - delta / S(2)));
+              store_around(&loss[n], active, to_stored<T>(each), around_caches);
+              total_lanes += keep(active, each, S(0));
             });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
@@ -152,58 +62,11 @@ void huber_loss_bf16_f32(float delta, const uint16_t* prediction, const uint16_t
     }
     if (around_caches) finish_stores();
   }
-  float total = 0.0f;
+  S total = S(0);
   for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
     total = total + total_parts[n_first / n_chunk];
   }
-  mean_loss[0] = total / float(maximum(N, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct HuberLossF16F32Workspace {
-  int64_t total_parts;
-  int64_t bytes = 0;
-
-  explicit HuberLossF16F32Workspace(int64_t N) {
-    (void)N;
-    total_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void huber_loss_f16_f32(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
-                        float* mean_loss, int64_t N, char* workspace) {
-  const HuberLossF16F32Workspace space(N);
-  const int64_t n_chunk = larger(4096, ceil_div(N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  const bool around_caches = N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-      float total = 0.0f;
-      const int64_t n_end = smaller(n_first + n_chunk, N);
-      for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-              const auto e =
-                  absolute(from_f16(load(&prediction[n], active)) - from_f16(load(&target[n], active)));
-              const auto each = choose(e <= delta, quotient(e * e, 2.0f), delta * (e - delta / 2.0f));
-              store_around(&loss[n], active, to_f16(each), around_caches);
-              total_lanes += keep(active, each, 0.0f);
-            });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      }
-      total_parts[n_first / n_chunk] = total;
-    }
-    if (around_caches) finish_stores();
-  }
-  float total = 0.0f;
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    total = total + total_parts[n_first / n_chunk];
-  }
-  mean_loss[0] = total / float(maximum(N, int64_t{1}));
+  mean_loss[0] = total / S(maximum(N, int64_t{1}));
 }
 
 // Checks the arguments, then runs.
@@ -231,45 +94,45 @@ int64_t workspace_of_huber_loss(int64_t N) {
 }  // namespace
 
 extern "C" int64_t huber_loss_f32_f32_openmp_workspace(int64_t N) {
-  return workspace_of_huber_loss<HuberLossF32F32Workspace>(N);
+  return workspace_of_huber_loss<HuberLossWorkspace<float, float>>(N);
 }
 
 extern "C" int huber_loss_f32_f32_openmp(float delta, const float* prediction, const float* target,
                                          float* loss, float* mean_loss, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_huber_loss<HuberLossF32F32Workspace>(delta, prediction, target, loss, mean_loss, N, workspace,
-                                                     workspace_bytes, huber_loss_f32_f32);
+  return launch_huber_loss<HuberLossWorkspace<float, float>>(
+      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<float, float>);
 }
 
 extern "C" int64_t huber_loss_f64_f64_openmp_workspace(int64_t N) {
-  return workspace_of_huber_loss<HuberLossF64F64Workspace>(N);
+  return workspace_of_huber_loss<HuberLossWorkspace<double, double>>(N);
 }
 
 extern "C" int huber_loss_f64_f64_openmp(double delta, const double* prediction, const double* target,
                                          double* loss, double* mean_loss, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_huber_loss<HuberLossF64F64Workspace>(delta, prediction, target, loss, mean_loss, N, workspace,
-                                                     workspace_bytes, huber_loss_f64_f64);
+  return launch_huber_loss<HuberLossWorkspace<double, double>>(
+      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<double, double>);
 }
 
 extern "C" int64_t huber_loss_bf16_f32_openmp_workspace(int64_t N) {
-  return workspace_of_huber_loss<HuberLossBf16F32Workspace>(N);
+  return workspace_of_huber_loss<HuberLossWorkspace<float, BF16>>(N);
 }
 
 extern "C" int huber_loss_bf16_f32_openmp(float delta, const uint16_t* prediction, const uint16_t* target,
                                           uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
                                           int64_t workspace_bytes) {
-  return launch_huber_loss<HuberLossBf16F32Workspace>(delta, prediction, target, loss, mean_loss, N,
-                                                      workspace, workspace_bytes, huber_loss_bf16_f32);
+  return launch_huber_loss<HuberLossWorkspace<float, BF16>>(
+      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<float, BF16>);
 }
 
 extern "C" int64_t huber_loss_f16_f32_openmp_workspace(int64_t N) {
-  return workspace_of_huber_loss<HuberLossF16F32Workspace>(N);
+  return workspace_of_huber_loss<HuberLossWorkspace<float, F16>>(N);
 }
 
 extern "C" int huber_loss_f16_f32_openmp(float delta, const uint16_t* prediction, const uint16_t* target,
                                          uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_huber_loss<HuberLossF16F32Workspace>(delta, prediction, target, loss, mean_loss, N, workspace,
-                                                     workspace_bytes, huber_loss_f16_f32);
+  return launch_huber_loss<HuberLossWorkspace<float, F16>>(
+      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<float, F16>);
 }

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,183 +22,58 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct KlDivergenceF32F32Workspace {
+template <class S, class T>
+struct KlDivergenceWorkspace {
   int64_t total_parts;
   int64_t total_tickets;
   int64_t total_parts2;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit KlDivergenceF32F32Workspace(int64_t B, int64_t V) {
-    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 4);
+  explicit KlDivergenceWorkspace(int64_t B, int64_t V) {
+    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, kBytes<S>);
     total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, 4);
+    total_parts2 = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    kl_divergence_f32_f32_part1_kernel(const float* prediction, const float* target, float* loss, Index B,
-                                       Index V, float* total_parts, uint32_t* total_tickets, Index chunk,
-                                       unsigned chunks) {
-  const Index items = Index(B);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index b = item;
-    float total = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, V));
-    float total_own = 0.0f;
-    for (Index v_first = first + Index(threadIdx.x) * 4; v_first < last; v_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - v_first);
-      const auto target_pack = load_pack<4, 1, kWide>(&target[b * V + v_first], remaining);
-      const auto prediction_pack = load_pack<4, 1, kWide>(&prediction[b * V + v_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining && target_pack[i] > 0.0f) {
-          total_own += target_pack[i] * (logf(target_pack[i]) - prediction_pack[i]);
-        }
-      }
-    }
-    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-      }
-      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    }
-    total = total + total_own;
-    if (threadIdx.x == 0) {
-      loss[b] = total;
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    kl_divergence_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
-                                       uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total_own = 0.0f;
-  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts2[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts2[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t kl_divergence_f32_f32(const float* prediction, const float* target, float* loss, float* mean_loss,
-                                  int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const KlDivergenceF32F32Workspace space(B, V);
-  {
-    const bool wide = aligned({target, prediction}) && V % 4 == 0;
-    const RowShape shape(V, 1, B, 0, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(wide ? kl_divergence_f32_f32_part1_kernel<true, Index>
-                        : kl_divergence_f32_f32_part1_kernel<false, Index>,
-                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, prediction, target, loss,
-                   B, V, reinterpret_cast<float*>(workspace + space.total_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? kl_divergence_f32_f32_part2_kernel<true, Index>
-                                              : kl_divergence_f32_f32_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct KlDivergenceF64F64Workspace {
-  int64_t total_parts;
-  int64_t total_tickets;
-  int64_t total_parts2;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit KlDivergenceF64F64Workspace(int64_t B, int64_t V) {
-    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 8);
-    total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, 8);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
+template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, 1)
-    kl_divergence_f64_f64_part1_kernel(const double* prediction, const double* target, double* loss, Index B,
-                                       Index V, double* total_parts, uint32_t* total_tickets, Index chunk,
-                                       unsigned chunks) {
+    kl_divergence_part1_kernel(const Stored<T>* prediction, const Stored<T>* target, S* loss, Index B,
+                               Index V, S* total_parts, uint32_t* total_tickets, Index chunk,
+                               unsigned chunks) {
   const Index items = Index(B);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index b = item;
-    double total = 0.0;
+    S total = S(0);
     const Index first = Index(blockIdx.x % chunks) * chunk;
     const Index last = Index(smaller(first + chunk, V));
-    double total_own = 0.0;
-    for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
+    S total_own = S(0);
+    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
+         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - v_first);
-      const auto target_pack = load_pack<2, 1, kWide>(&target[b * V + v_first], remaining);
-      const auto prediction_pack = load_pack<2, 1, kWide>(&prediction[b * V + v_first], remaining);
+      const auto target_pack = load_pack<16 / kBytes<T>, 1, kWide>(&target[b * V + v_first], remaining);
+      const auto prediction_pack =
+          load_pack<16 / kBytes<T>, 1, kWide>(&prediction[b * V + v_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining && target_pack[i] > 0.0) {
-          total_own += target_pack[i] * (log(target_pack[i]) - prediction_pack[i]);
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        if (i < remaining && to_value<T>(target_pack[i]) > S(0)) {
+          total_own += to_value<T>(target_pack[i]) *
+                       (log(to_value<T>(target_pack[i])) - to_value<T>(prediction_pack[i]));
         }
       }
     }
-    total_own = row_fold(total_own, [](double one, double other) { return double(one + other); });
+    total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0;
+      total_own = S(0);
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total_own = total_own + total_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](double one, double other) { return double(one + other); });
+      total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
     }
     total = total + total_own;
     if (threadIdx.x == 0) {
@@ -207,46 +82,45 @@ __global__ void __launch_bounds__(512, 1)
   }
 }
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, 1)
-    kl_divergence_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total_parts2,
-                                       uint32_t* ticket, Index chunk) {
+    kl_divergence_part2_kernel(S* loss, S* mean_loss, Index B, S* total_parts2, uint32_t* ticket,
+                               Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  double total_own = 0.0;
-  for (Index b_first = first + Index(threadIdx.x) * 2; b_first < last; b_first += Index(blockDim.x) * 2) {
+  S total_own = S(0);
+  for (Index b_first = first + Index(threadIdx.x) * (16 / kBytes<S>); b_first < last;
+       b_first += Index(blockDim.x) * (16 / kBytes<S>)) {
     const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<2, 1, kWide>(&loss[b_first], remaining);
+    const auto loss_pack = load_pack<16 / kBytes<S>, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 16 / kBytes<S>; ++i) {
       if (i < remaining) {
         total_own += loss_pack[i];
       }
     }
   }
-  const double total_part =
-      block_fold(total_own, [](double one, double other) { return double(one + other); });
+  const S total_part = block_fold(total_own, [](S one, S other) { return S(one + other); });
   if (threadIdx.x == 0) {
     total_parts2[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  double total_own2 = 0.0;
+  S total_own2 = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total_own2 = total_own2 + total_parts2[part];
   }
-  const double total = block_fold(total_own2, [](double one, double other) { return double(one + other); });
+  const S total = block_fold(total_own2, [](S one, S other) { return S(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total / double(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
   }
 }
 
-template <class Index>
-cudaError_t kl_divergence_f64_f64(const double* prediction, const double* target, double* loss,
-                                  double* mean_loss, int64_t B, int64_t V, char* workspace,
-                                  cudaStream_t stream) {
-  const KlDivergenceF64F64Workspace space(B, V);
+template <class Index, class S, class T>
+cudaError_t kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss, S* mean_loss,
+                          int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
+  const KlDivergenceWorkspace<S, T> space(B, V);
   {
-    const bool wide = aligned({target, prediction}) && V % 2 == 0;
+    const bool wide = aligned({target, prediction}) && V % (16 / kBytes<T>) == 0;
     const RowShape shape(V, 1, B, 0, 1024);
     if (const cudaError_t error =
             shape.tickets == 0
@@ -256,10 +130,10 @@ cudaError_t kl_divergence_f64_f64(const double* prediction, const double* target
         error != cudaSuccess)
       return error;
     if (const cudaError_t error =
-            launch(wide ? kl_divergence_f64_f64_part1_kernel<true, Index>
-                        : kl_divergence_f64_f64_part1_kernel<false, Index>,
+            launch(wide ? kl_divergence_part1_kernel<true, Index, S, T>
+                        : kl_divergence_part1_kernel<false, Index, S, T>,
                    shape.blocks, dim3(shape.threads, shape.together), 512, stream, prediction, target, loss,
-                   B, V, reinterpret_cast<double*>(workspace + space.total_parts),
+                   B, V, reinterpret_cast<S*>(workspace + space.total_parts),
                    reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
@@ -270,272 +144,10 @@ cudaError_t kl_divergence_f64_f64(const double* prediction, const double* target
     if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = launch(wide ? kl_divergence_f64_f64_part2_kernel<true, Index>
-                                              : kl_divergence_f64_f64_part2_kernel<false, Index>,
+    if (const cudaError_t error = launch(wide ? kl_divergence_part2_kernel<true, Index, S, T>
+                                              : kl_divergence_part2_kernel<false, Index, S, T>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<double*>(workspace + space.total_parts2),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct KlDivergenceBf16F32Workspace {
-  int64_t total_parts;
-  int64_t total_tickets;
-  int64_t total_parts2;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit KlDivergenceBf16F32Workspace(int64_t B, int64_t V) {
-    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 4);
-    total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    kl_divergence_bf16_f32_part1_kernel(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                        Index B, Index V, float* total_parts, uint32_t* total_tickets,
-                                        Index chunk, unsigned chunks) {
-  const Index items = Index(B);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index b = item;
-    float total = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, V));
-    float total_own = 0.0f;
-    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - v_first);
-      const auto target_pack = load_pack<8, 1, kWide>(&target[b * V + v_first], remaining);
-      const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[b * V + v_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining && from_bf16(target_pack[i]) > 0.0f) {
-          total_own +=
-              from_bf16(target_pack[i]) * (logf(from_bf16(target_pack[i])) - from_bf16(prediction_pack[i]));
-        }
-      }
-    }
-    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-      }
-      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    }
-    total = total + total_own;
-    if (threadIdx.x == 0) {
-      loss[b] = total;
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    kl_divergence_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
-                                        uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total_own = 0.0f;
-  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts2[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts2[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t kl_divergence_bf16_f32(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                   float* mean_loss, int64_t B, int64_t V, char* workspace,
-                                   cudaStream_t stream) {
-  const KlDivergenceBf16F32Workspace space(B, V);
-  {
-    const bool wide = aligned({target, prediction}) && V % 8 == 0;
-    const RowShape shape(V, 1, B, 0, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(wide ? kl_divergence_bf16_f32_part1_kernel<true, Index>
-                        : kl_divergence_bf16_f32_part1_kernel<false, Index>,
-                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, prediction, target, loss,
-                   B, V, reinterpret_cast<float*>(workspace + space.total_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? kl_divergence_bf16_f32_part2_kernel<true, Index>
-                                              : kl_divergence_bf16_f32_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct KlDivergenceF16F32Workspace {
-  int64_t total_parts;
-  int64_t total_tickets;
-  int64_t total_parts2;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit KlDivergenceF16F32Workspace(int64_t B, int64_t V) {
-    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, 4);
-    total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    kl_divergence_f16_f32_part1_kernel(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                       Index B, Index V, float* total_parts, uint32_t* total_tickets,
-                                       Index chunk, unsigned chunks) {
-  const Index items = Index(B);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index b = item;
-    float total = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, V));
-    float total_own = 0.0f;
-    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - v_first);
-      const auto target_pack = load_pack<8, 1, kWide>(&target[b * V + v_first], remaining);
-      const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[b * V + v_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining && from_f16(target_pack[i]) > 0.0f) {
-          total_own +=
-              from_f16(target_pack[i]) * (logf(from_f16(target_pack[i])) - from_f16(prediction_pack[i]));
-        }
-      }
-    }
-    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-      }
-      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    }
-    total = total + total_own;
-    if (threadIdx.x == 0) {
-      loss[b] = total;
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    kl_divergence_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
-                                       uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total_own = 0.0f;
-  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts2[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts2[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t kl_divergence_f16_f32(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                  float* mean_loss, int64_t B, int64_t V, char* workspace,
-                                  cudaStream_t stream) {
-  const KlDivergenceF16F32Workspace space(B, V);
-  {
-    const bool wide = aligned({target, prediction}) && V % 8 == 0;
-    const RowShape shape(V, 1, B, 0, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(wide ? kl_divergence_f16_f32_part1_kernel<true, Index>
-                        : kl_divergence_f16_f32_part1_kernel<false, Index>,
-                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, prediction, target, loss,
-                   B, V, reinterpret_cast<float*>(workspace + space.total_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? kl_divergence_f16_f32_part2_kernel<true, Index>
-                                              : kl_divergence_f16_f32_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
+                                         B, reinterpret_cast<S*>(workspace + space.total_parts2),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -570,49 +182,49 @@ int64_t workspace_of_kl_divergence(int64_t B, int64_t V) {
 }  // namespace
 
 extern "C" int64_t kl_divergence_f32_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceF32F32Workspace>(B, V);
+  return workspace_of_kl_divergence<KlDivergenceWorkspace<float, float>>(B, V);
 }
 
 extern "C" int kl_divergence_f32_f32_cuda(const float* prediction, const float* target, float* loss,
                                           float* mean_loss, int64_t B, int64_t V, void* workspace,
                                           int64_t workspace_bytes, void* stream) {
-  return launch_kl_divergence<KlDivergenceF32F32Workspace>(
+  return launch_kl_divergence<KlDivergenceWorkspace<float, float>>(
       prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      kl_divergence_f32_f32<int32_t>, kl_divergence_f32_f32<int64_t>);
+      kl_divergence<int32_t, float, float>, kl_divergence<int64_t, float, float>);
 }
 
 extern "C" int64_t kl_divergence_f64_f64_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceF64F64Workspace>(B, V);
+  return workspace_of_kl_divergence<KlDivergenceWorkspace<double, double>>(B, V);
 }
 
 extern "C" int kl_divergence_f64_f64_cuda(const double* prediction, const double* target, double* loss,
                                           double* mean_loss, int64_t B, int64_t V, void* workspace,
                                           int64_t workspace_bytes, void* stream) {
-  return launch_kl_divergence<KlDivergenceF64F64Workspace>(
+  return launch_kl_divergence<KlDivergenceWorkspace<double, double>>(
       prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      kl_divergence_f64_f64<int32_t>, kl_divergence_f64_f64<int64_t>);
+      kl_divergence<int32_t, double, double>, kl_divergence<int64_t, double, double>);
 }
 
 extern "C" int64_t kl_divergence_bf16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceBf16F32Workspace>(B, V);
+  return workspace_of_kl_divergence<KlDivergenceWorkspace<float, BF16>>(B, V);
 }
 
 extern "C" int kl_divergence_bf16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
                                            float* mean_loss, int64_t B, int64_t V, void* workspace,
                                            int64_t workspace_bytes, void* stream) {
-  return launch_kl_divergence<KlDivergenceBf16F32Workspace>(
+  return launch_kl_divergence<KlDivergenceWorkspace<float, BF16>>(
       prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      kl_divergence_bf16_f32<int32_t>, kl_divergence_bf16_f32<int64_t>);
+      kl_divergence<int32_t, float, BF16>, kl_divergence<int64_t, float, BF16>);
 }
 
 extern "C" int64_t kl_divergence_f16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceF16F32Workspace>(B, V);
+  return workspace_of_kl_divergence<KlDivergenceWorkspace<float, F16>>(B, V);
 }
 
 extern "C" int kl_divergence_f16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
                                           float* mean_loss, int64_t B, int64_t V, void* workspace,
                                           int64_t workspace_bytes, void* stream) {
-  return launch_kl_divergence<KlDivergenceF16F32Workspace>(
+  return launch_kl_divergence<KlDivergenceWorkspace<float, F16>>(
       prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      kl_divergence_f16_f32<int32_t>, kl_divergence_f16_f32<int64_t>);
+      kl_divergence<int32_t, float, F16>, kl_divergence<int64_t, float, F16>);
 }

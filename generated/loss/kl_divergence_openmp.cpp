@@ -12,7 +12,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,189 +21,53 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct KlDivergenceF32F32Workspace {
+template <class S, class T>
+struct KlDivergenceWorkspace {
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit KlDivergenceF32F32Workspace(int64_t B, int64_t V) {
+  explicit KlDivergenceWorkspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2_parts = reserve(bytes, 256, 4);
+    total2_parts = reserve(bytes, 256, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void kl_divergence_f32_f32(const float* prediction, const float* target, float* loss, float* mean_loss,
-                           int64_t B, int64_t V, char* workspace) {
-  const KlDivergenceF32F32Workspace space(B, V);
+template <class S, class T>
+void kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss, S* mean_loss, int64_t B,
+                   int64_t V, char* workspace) {
+  const KlDivergenceWorkspace<S, T> space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
+  S* const total2_parts = reinterpret_cast<S*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total2 = 0.0f;
+    S total2 = S(0);
     const int64_t b_end = smaller(b_first + b_chunk, B);
     for (int64_t b = b_first; b < b_end; ++b) {
-      float total = 0.0f;
+      S total = S(0);
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto target_ = load_once(&target[b * V + v], active);
-          const auto chosen = active && target_ > 0.0f;
-          total_lanes += keep(chosen, target_ * (log(target_) - load(&prediction[b * V + v], active)), 0.0f);
-        });
+        Lanes<S, kLanesOf<S>> total_lanes = S(0);
+        for_lanes<kLanesOf<S>>(
+            v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
+              const auto target_ = to_value<T>(load_once(&target[b * V + v], active));
+              const auto chosen = active && target_ > S(0);
+              total_lanes += keep(
+                  chosen, target_ * (log(target_) - to_value<T>(load(&prediction[b * V + v], active))), S(0));
+            });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
-      const float loss_here = total;
+      const S loss_here = total;
       loss[b] = loss_here;
       total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }
-  float total2 = 0.0f;
+  S total2 = S(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     total2 = total2 + total2_parts[b_first / b_chunk];
   }
-  mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct KlDivergenceF64F64Workspace {
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit KlDivergenceF64F64Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    total2_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void kl_divergence_f64_f64(const double* prediction, const double* target, double* loss, double* mean_loss,
-                           int64_t B, int64_t V, char* workspace) {
-  const KlDivergenceF64F64Workspace space(B, V);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  double* const total2_parts = reinterpret_cast<double*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    double total2 = 0.0;
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      double total = 0.0;
-      for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Lanes<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto target_ = load_once(&target[b * V + v], active);
-          const auto chosen = active && target_ > 0.0;
-          total_lanes += keep(chosen, target_ * (log(target_) - load(&prediction[b * V + v], active)), 0.0);
-        });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-      }
-      const double loss_here = total;
-      loss[b] = loss_here;
-      total2 += loss_here;
-    }
-    total2_parts[b_first / b_chunk] = total2;
-  }
-  double total2 = 0.0;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total2 = total2 + total2_parts[b_first / b_chunk];
-  }
-  mean_loss[0] = total2 / double(maximum(B, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct KlDivergenceBf16F32Workspace {
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit KlDivergenceBf16F32Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    total2_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void kl_divergence_bf16_f32(const uint16_t* prediction, const uint16_t* target, float* loss, float* mean_loss,
-                            int64_t B, int64_t V, char* workspace) {
-  const KlDivergenceBf16F32Workspace space(B, V);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total2 = 0.0f;
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      float total = 0.0f;
-      for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto target_ = from_bf16(load(&target[b * V + v], active));
-          const auto chosen = active && target_ > 0.0f;
-          total_lanes +=
-              keep(chosen, target_ * (log(target_) - from_bf16(load(&prediction[b * V + v], active))), 0.0f);
-        });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-      }
-      const float loss_here = total;
-      loss[b] = loss_here;
-      total2 += loss_here;
-    }
-    total2_parts[b_first / b_chunk] = total2;
-  }
-  float total2 = 0.0f;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total2 = total2 + total2_parts[b_first / b_chunk];
-  }
-  mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct KlDivergenceF16F32Workspace {
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit KlDivergenceF16F32Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    total2_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void kl_divergence_f16_f32(const uint16_t* prediction, const uint16_t* target, float* loss, float* mean_loss,
-                           int64_t B, int64_t V, char* workspace) {
-  const KlDivergenceF16F32Workspace space(B, V);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total2 = 0.0f;
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      float total = 0.0f;
-      for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-          const auto target_ = from_f16(load(&target[b * V + v], active));
-          const auto chosen = active && target_ > 0.0f;
-          total_lanes +=
-              keep(chosen, target_ * (log(target_) - from_f16(load(&prediction[b * V + v], active))), 0.0f);
-        });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-      }
-      const float loss_here = total;
-      loss[b] = loss_here;
-      total2 += loss_here;
-    }
-    total2_parts[b_first / b_chunk] = total2;
-  }
-  float total2 = 0.0f;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total2 = total2 + total2_parts[b_first / b_chunk];
-  }
-  mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
+  mean_loss[0] = total2 / S(maximum(B, int64_t{1}));
 }
 
 // Checks the arguments, then runs.
@@ -231,45 +95,45 @@ int64_t workspace_of_kl_divergence(int64_t B, int64_t V) {
 }  // namespace
 
 extern "C" int64_t kl_divergence_f32_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceF32F32Workspace>(B, V);
+  return workspace_of_kl_divergence<KlDivergenceWorkspace<float, float>>(B, V);
 }
 
 extern "C" int kl_divergence_f32_f32_openmp(const float* prediction, const float* target, float* loss,
                                             float* mean_loss, int64_t B, int64_t V, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_kl_divergence<KlDivergenceF32F32Workspace>(prediction, target, loss, mean_loss, B, V,
-                                                           workspace, workspace_bytes, kl_divergence_f32_f32);
+  return launch_kl_divergence<KlDivergenceWorkspace<float, float>>(
+      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<float, float>);
 }
 
 extern "C" int64_t kl_divergence_f64_f64_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceF64F64Workspace>(B, V);
+  return workspace_of_kl_divergence<KlDivergenceWorkspace<double, double>>(B, V);
 }
 
 extern "C" int kl_divergence_f64_f64_openmp(const double* prediction, const double* target, double* loss,
                                             double* mean_loss, int64_t B, int64_t V, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_kl_divergence<KlDivergenceF64F64Workspace>(prediction, target, loss, mean_loss, B, V,
-                                                           workspace, workspace_bytes, kl_divergence_f64_f64);
+  return launch_kl_divergence<KlDivergenceWorkspace<double, double>>(
+      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<double, double>);
 }
 
 extern "C" int64_t kl_divergence_bf16_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceBf16F32Workspace>(B, V);
+  return workspace_of_kl_divergence<KlDivergenceWorkspace<float, BF16>>(B, V);
 }
 
 extern "C" int kl_divergence_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
                                              float* mean_loss, int64_t B, int64_t V, void* workspace,
                                              int64_t workspace_bytes) {
-  return launch_kl_divergence<KlDivergenceBf16F32Workspace>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence_bf16_f32);
+  return launch_kl_divergence<KlDivergenceWorkspace<float, BF16>>(
+      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<float, BF16>);
 }
 
 extern "C" int64_t kl_divergence_f16_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceF16F32Workspace>(B, V);
+  return workspace_of_kl_divergence<KlDivergenceWorkspace<float, F16>>(B, V);
 }
 
 extern "C" int kl_divergence_f16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
                                             float* mean_loss, int64_t B, int64_t V, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_kl_divergence<KlDivergenceF16F32Workspace>(prediction, target, loss, mean_loss, B, V,
-                                                           workspace, workspace_bytes, kl_divergence_f16_f32);
+  return launch_kl_divergence<KlDivergenceWorkspace<float, F16>>(
+      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<float, F16>);
 }

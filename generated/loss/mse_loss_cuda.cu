@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -20,263 +20,67 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct MseLossF32F32Workspace {
+template <class S, class T>
+struct MseLossWorkspace {
   int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit MseLossF32F32Workspace(int64_t N) {
+  explicit MseLossWorkspace(int64_t N) {
     (void)N;
-    total_parts = reserve(bytes, 1024, 4);
+    total_parts = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    mse_loss_f32_f32_kernel(const float* prediction, const float* target, float* loss, Index N,
-                            float* total_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  float total_own = 0.0f;
-  for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - n_first);
-    const auto prediction_pack = load_pack<4, 1, kWide>(&prediction[n_first], remaining);
-    const auto target_pack = load_pack<4, 1, kWide>(&target[n_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const float e = prediction_pack[i] - target_pack[i];
-      if (i < remaining) {
-        total_own += e * e;
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
-  }
-  const float total = block_fold(total_own2, [](float a, float b) { return float(a + b); });
-  if (threadIdx.x == 0) {
-    loss[0] = total / float(maximum(int64_t(N), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t mse_loss_f32_f32(const float* prediction, const float* target, float* loss, int64_t N,
-                             char* workspace, cudaStream_t stream) {
-  const MseLossF32F32Workspace space(N);
-  const bool wide = aligned({prediction, target});
-  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? mse_loss_f32_f32_kernel<true, Index> : mse_loss_f32_f32_kernel<false, Index>, chunks,
-                 block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
-                 reinterpret_cast<float*>(workspace + space.total_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct MseLossF64F64Workspace {
-  int64_t total_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit MseLossF64F64Workspace(int64_t N) {
-    (void)N;
-    total_parts = reserve(bytes, 1024, 8);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
+template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, 1)
-    mse_loss_f64_f64_kernel(const double* prediction, const double* target, double* loss, Index N,
-                            double* total_parts, uint32_t* ticket, Index chunk) {
+    mse_loss_kernel(const Stored<T>* prediction, const Stored<T>* target, S* loss, Index N, S* total_parts,
+                    uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  double total_own = 0.0;
-  for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+  S total_own = S(0);
+  for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+       n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
     const Index remaining = Index(last - n_first);
-    const auto prediction_pack = load_pack<2, 1, kWide>(&prediction[n_first], remaining);
-    const auto target_pack = load_pack<2, 1, kWide>(&target[n_first], remaining);
+    const auto prediction_pack = load_pack<16 / kBytes<T>, 1, kWide>(&prediction[n_first], remaining);
+    const auto target_pack = load_pack<16 / kBytes<T>, 1, kWide>(&target[n_first], remaining);
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const double e = prediction_pack[i] - target_pack[i];
+    for (int i = 0; i < 16 / kBytes<T>; ++i) {
+      const S e = to_value<T>(prediction_pack[i]) - to_value<T>(target_pack[i]);
       if (i < remaining) {
         total_own += e * e;
       }
     }
   }
-  const double total_part = block_fold(total_own, [](double a, double b) { return double(a + b); });
+  const S total_part = block_fold(total_own, [](S a, S b) { return S(a + b); });
   if (threadIdx.x == 0) {
     total_parts[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  double total_own2 = 0.0;
+  S total_own2 = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total_own2 = total_own2 + total_parts[part];
   }
-  const double total = block_fold(total_own2, [](double a, double b) { return double(a + b); });
+  const S total = block_fold(total_own2, [](S a, S b) { return S(a + b); });
   if (threadIdx.x == 0) {
-    loss[0] = total / double(maximum(int64_t(N), int64_t{1}));
+    loss[0] = total / S(maximum(int64_t(N), int64_t{1}));
   }
 }
 
-template <class Index>
-cudaError_t mse_loss_f64_f64(const double* prediction, const double* target, double* loss, int64_t N,
-                             char* workspace, cudaStream_t stream) {
-  const MseLossF64F64Workspace space(N);
+template <class Index, class S, class T>
+cudaError_t mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int64_t N,
+                     char* workspace, cudaStream_t stream) {
+  const MseLossWorkspace<S, T> space(N);
   const bool wide = aligned({prediction, target});
   const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? mse_loss_f64_f64_kernel<true, Index> : mse_loss_f64_f64_kernel<false, Index>, chunks,
+          launch(wide ? mse_loss_kernel<true, Index, S, T> : mse_loss_kernel<false, Index, S, T>, chunks,
                  block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
-                 reinterpret_cast<double*>(workspace + space.total_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct MseLossBf16F32Workspace {
-  int64_t total_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit MseLossBf16F32Workspace(int64_t N) {
-    (void)N;
-    total_parts = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    mse_loss_bf16_f32_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index N,
-                             float* total_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  float total_own = 0.0f;
-  for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-    const Index remaining = Index(last - n_first);
-    const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[n_first], remaining);
-    const auto target_pack = load_pack<8, 1, kWide>(&target[n_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const float e = from_bf16(prediction_pack[i]) - from_bf16(target_pack[i]);
-      if (i < remaining) {
-        total_own += e * e;
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
-  }
-  const float total = block_fold(total_own2, [](float a, float b) { return float(a + b); });
-  if (threadIdx.x == 0) {
-    loss[0] = total / float(maximum(int64_t(N), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t mse_loss_bf16_f32(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                              char* workspace, cudaStream_t stream) {
-  const MseLossBf16F32Workspace space(N);
-  const bool wide = aligned({prediction, target});
-  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? mse_loss_bf16_f32_kernel<true, Index> : mse_loss_bf16_f32_kernel<false, Index>,
-                 chunks, block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
-                 reinterpret_cast<float*>(workspace + space.total_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct MseLossF16F32Workspace {
-  int64_t total_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit MseLossF16F32Workspace(int64_t N) {
-    (void)N;
-    total_parts = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    mse_loss_f16_f32_kernel(const uint16_t* prediction, const uint16_t* target, float* loss, Index N,
-                            float* total_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  float total_own = 0.0f;
-  for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-    const Index remaining = Index(last - n_first);
-    const auto prediction_pack = load_pack<8, 1, kWide>(&prediction[n_first], remaining);
-    const auto target_pack = load_pack<8, 1, kWide>(&target[n_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const float e = from_f16(prediction_pack[i]) - from_f16(target_pack[i]);
-      if (i < remaining) {
-        total_own += e * e;
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
-  }
-  const float total = block_fold(total_own2, [](float a, float b) { return float(a + b); });
-  if (threadIdx.x == 0) {
-    loss[0] = total / float(maximum(int64_t(N), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t mse_loss_f16_f32(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                             char* workspace, cudaStream_t stream) {
-  const MseLossF16F32Workspace space(N);
-  const bool wide = aligned({prediction, target});
-  const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? mse_loss_f16_f32_kernel<true, Index> : mse_loss_f16_f32_kernel<false, Index>, chunks,
-                 block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
-                 reinterpret_cast<float*>(workspace + space.total_parts),
+                 reinterpret_cast<S*>(workspace + space.total_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;
@@ -310,45 +114,45 @@ int64_t workspace_of_mse_loss(int64_t N) {
 }  // namespace
 
 extern "C" int64_t mse_loss_f32_f32_cuda_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossF32F32Workspace>(N);
+  return workspace_of_mse_loss<MseLossWorkspace<float, float>>(N);
 }
 
 extern "C" int mse_loss_f32_f32_cuda(const float* prediction, const float* target, float* loss, int64_t N,
                                      void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mse_loss<MseLossF32F32Workspace>(prediction, target, loss, N, workspace, workspace_bytes,
-                                                 stream, mse_loss_f32_f32<int32_t>,
-                                                 mse_loss_f32_f32<int64_t>);
+  return launch_mse_loss<MseLossWorkspace<float, float>>(
+      prediction, target, loss, N, workspace, workspace_bytes, stream, mse_loss<int32_t, float, float>,
+      mse_loss<int64_t, float, float>);
 }
 
 extern "C" int64_t mse_loss_f64_f64_cuda_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossF64F64Workspace>(N);
+  return workspace_of_mse_loss<MseLossWorkspace<double, double>>(N);
 }
 
 extern "C" int mse_loss_f64_f64_cuda(const double* prediction, const double* target, double* loss, int64_t N,
                                      void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mse_loss<MseLossF64F64Workspace>(prediction, target, loss, N, workspace, workspace_bytes,
-                                                 stream, mse_loss_f64_f64<int32_t>,
-                                                 mse_loss_f64_f64<int64_t>);
+  return launch_mse_loss<MseLossWorkspace<double, double>>(
+      prediction, target, loss, N, workspace, workspace_bytes, stream, mse_loss<int32_t, double, double>,
+      mse_loss<int64_t, double, double>);
 }
 
 extern "C" int64_t mse_loss_bf16_f32_cuda_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossBf16F32Workspace>(N);
+  return workspace_of_mse_loss<MseLossWorkspace<float, BF16>>(N);
 }
 
 extern "C" int mse_loss_bf16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
                                       int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mse_loss<MseLossBf16F32Workspace>(prediction, target, loss, N, workspace, workspace_bytes,
-                                                  stream, mse_loss_bf16_f32<int32_t>,
-                                                  mse_loss_bf16_f32<int64_t>);
+  return launch_mse_loss<MseLossWorkspace<float, BF16>>(
+      prediction, target, loss, N, workspace, workspace_bytes, stream, mse_loss<int32_t, float, BF16>,
+      mse_loss<int64_t, float, BF16>);
 }
 
 extern "C" int64_t mse_loss_f16_f32_cuda_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossF16F32Workspace>(N);
+  return workspace_of_mse_loss<MseLossWorkspace<float, F16>>(N);
 }
 
 extern "C" int mse_loss_f16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
                                      int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mse_loss<MseLossF16F32Workspace>(prediction, target, loss, N, workspace, workspace_bytes,
-                                                 stream, mse_loss_f16_f32<int32_t>,
-                                                 mse_loss_f16_f32<int64_t>);
+  return launch_mse_loss<MseLossWorkspace<float, F16>>(prediction, target, loss, N, workspace,
+                                                       workspace_bytes, stream, mse_loss<int32_t, float, F16>,
+                                                       mse_loss<int64_t, float, F16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -20,154 +20,43 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct MseLossF32F32Workspace {
+template <class S, class T>
+struct MseLossWorkspace {
   int64_t total_parts;
   int64_t bytes = 0;
 
-  explicit MseLossF32F32Workspace(int64_t N) {
+  explicit MseLossWorkspace(int64_t N) {
     (void)N;
-    total_parts = reserve(bytes, 256, 4);
+    total_parts = reserve(bytes, 256, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void mse_loss_f32_f32(const float* prediction, const float* target, float* loss, int64_t N, char* workspace) {
-  const MseLossF32F32Workspace space(N);
+template <class S, class T>
+void mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int64_t N, char* workspace) {
+  const MseLossWorkspace<S, T> space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
+  S* const total_parts = reinterpret_cast<S*>(workspace + space.total_parts);
   OMP(omp parallel for schedule(static))
   for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    float total = 0.0f;
+    S total = S(0);
     const int64_t n_end = smaller(n_first + n_chunk, N);
     for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-      Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-        const auto e = load(&prediction[n], active) - load(&target[n], active);
-        total_lanes += keep(active, e * e, 0.0f);
-      });
+      Sum<S, kLanesOf<S>> total_lanes = S(0);
+      for_lanes<kLanesOf<S>>(
+          n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
+            const auto e = to_value<T>(load(&prediction[n], active)) - to_value<T>(load(&target[n], active));
+            total_lanes += keep(active, e * e, S(0));
+          });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
     total_parts[n_first / n_chunk] = total;
   }
-  float total = 0.0f;
+  S total = S(0);
   for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
     total = total + total_parts[n_first / n_chunk];
   }
-  loss[0] = total / float(maximum(N, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct MseLossF64F64Workspace {
-  int64_t total_parts;
-  int64_t bytes = 0;
-
-  explicit MseLossF64F64Workspace(int64_t N) {
-    (void)N;
-    total_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void mse_loss_f64_f64(const double* prediction, const double* target, double* loss, int64_t N,
-                      char* workspace) {
-  const MseLossF64F64Workspace space(N);
-  const int64_t n_chunk = larger(4096, ceil_div(N, 256));
-  double* const total_parts = reinterpret_cast<double*>(workspace + space.total_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    double total = 0.0;
-    const int64_t n_end = smaller(n_first + n_chunk, N);
-    for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-      Sum<double, kLanes64> total_lanes = 0.0;
-      for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-        const auto e = load(&prediction[n], active) - load(&target[n], active);
-        total_lanes += keep(active, e * e, 0.0);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-    }
-    total_parts[n_first / n_chunk] = total;
-  }
-  double total = 0.0;
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    total = total + total_parts[n_first / n_chunk];
-  }
-  loss[0] = total / double(maximum(N, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct MseLossBf16F32Workspace {
-  int64_t total_parts;
-  int64_t bytes = 0;
-
-  explicit MseLossBf16F32Workspace(int64_t N) {
-    (void)N;
-    total_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void mse_loss_bf16_f32(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                       char* workspace) {
-  const MseLossBf16F32Workspace space(N);
-  const int64_t n_chunk = larger(4096, ceil_div(N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    float total = 0.0f;
-    const int64_t n_end = smaller(n_first + n_chunk, N);
-    for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-      Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-        const auto e = from_bf16(load(&prediction[n], active)) - from_bf16(load(&target[n], active));
-        total_lanes += keep(active, e * e, 0.0f);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-    }
-    total_parts[n_first / n_chunk] = total;
-  }
-  float total = 0.0f;
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    total = total + total_parts[n_first / n_chunk];
-  }
-  loss[0] = total / float(maximum(N, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct MseLossF16F32Workspace {
-  int64_t total_parts;
-  int64_t bytes = 0;
-
-  explicit MseLossF16F32Workspace(int64_t N) {
-    (void)N;
-    total_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void mse_loss_f16_f32(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
-                      char* workspace) {
-  const MseLossF16F32Workspace space(N);
-  const int64_t n_chunk = larger(4096, ceil_div(N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    float total = 0.0f;
-    const int64_t n_end = smaller(n_first + n_chunk, N);
-    for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-      Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-        const auto e = from_f16(load(&prediction[n], active)) - from_f16(load(&target[n], active));
-        total_lanes += keep(active, e * e, 0.0f);
-      });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-    }
-    total_parts[n_first / n_chunk] = total;
-  }
-  float total = 0.0f;
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    total = total + total_parts[n_first / n_chunk];
-  }
-  loss[0] = total / float(maximum(N, int64_t{1}));
+  loss[0] = total / S(maximum(N, int64_t{1}));
 }
 
 // Checks the arguments, then runs.
@@ -194,41 +83,41 @@ int64_t workspace_of_mse_loss(int64_t N) {
 }  // namespace
 
 extern "C" int64_t mse_loss_f32_f32_openmp_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossF32F32Workspace>(N);
+  return workspace_of_mse_loss<MseLossWorkspace<float, float>>(N);
 }
 
 extern "C" int mse_loss_f32_f32_openmp(const float* prediction, const float* target, float* loss, int64_t N,
                                        void* workspace, int64_t workspace_bytes) {
-  return launch_mse_loss<MseLossF32F32Workspace>(prediction, target, loss, N, workspace, workspace_bytes,
-                                                 mse_loss_f32_f32);
+  return launch_mse_loss<MseLossWorkspace<float, float>>(prediction, target, loss, N, workspace,
+                                                         workspace_bytes, mse_loss<float, float>);
 }
 
 extern "C" int64_t mse_loss_f64_f64_openmp_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossF64F64Workspace>(N);
+  return workspace_of_mse_loss<MseLossWorkspace<double, double>>(N);
 }
 
 extern "C" int mse_loss_f64_f64_openmp(const double* prediction, const double* target, double* loss,
                                        int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mse_loss<MseLossF64F64Workspace>(prediction, target, loss, N, workspace, workspace_bytes,
-                                                 mse_loss_f64_f64);
+  return launch_mse_loss<MseLossWorkspace<double, double>>(prediction, target, loss, N, workspace,
+                                                           workspace_bytes, mse_loss<double, double>);
 }
 
 extern "C" int64_t mse_loss_bf16_f32_openmp_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossBf16F32Workspace>(N);
+  return workspace_of_mse_loss<MseLossWorkspace<float, BF16>>(N);
 }
 
 extern "C" int mse_loss_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
                                         int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mse_loss<MseLossBf16F32Workspace>(prediction, target, loss, N, workspace, workspace_bytes,
-                                                  mse_loss_bf16_f32);
+  return launch_mse_loss<MseLossWorkspace<float, BF16>>(prediction, target, loss, N, workspace,
+                                                        workspace_bytes, mse_loss<float, BF16>);
 }
 
 extern "C" int64_t mse_loss_f16_f32_openmp_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossF16F32Workspace>(N);
+  return workspace_of_mse_loss<MseLossWorkspace<float, F16>>(N);
 }
 
 extern "C" int mse_loss_f16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
                                        int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mse_loss<MseLossF16F32Workspace>(prediction, target, loss, N, workspace, workspace_bytes,
-                                                 mse_loss_f16_f32);
+  return launch_mse_loss<MseLossWorkspace<float, F16>>(prediction, target, loss, N, workspace,
+                                                       workspace_bytes, mse_loss<float, F16>);
 }

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,7 +22,8 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct TripletLossF32F32Workspace {
+template <class S, class T>
+struct TripletLossWorkspace {
   int64_t total_parts;
   int64_t total2_parts;
   int64_t total_tickets;
@@ -30,187 +31,40 @@ struct TripletLossF32F32Workspace {
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit TripletLossF32F32Workspace(int64_t B, int64_t D) {
-    total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
-    total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
+  explicit TripletLossWorkspace(int64_t B, int64_t D) {
+    total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, kBytes<S>);
+    total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, kBytes<S>);
     total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, 4);
+    total_parts2 = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    triplet_loss_f32_f32_part1_kernel(const float* anchor, const float* positive, const float* negative,
-                                      float* loss, Index B, Index D, float* total_parts, float* total2_parts,
-                                      uint32_t* total_tickets, Index chunk, unsigned chunks) {
-  const Index items = Index(B);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index b = item;
-    float total = 0.0f;
-    float total2 = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, D));
-    float total_own = 0.0f;
-    float total2_own = 0.0f;
-    for (Index d_first = first + Index(threadIdx.x) * 4; d_first < last; d_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - d_first);
-      const auto anchor_pack = load_pack<4, 1, kWide>(&anchor[b * D + d_first], remaining);
-      const auto positive_pack = load_pack<4, 1, kWide>(&positive[b * D + d_first], remaining);
-      const auto negative_pack = load_pack<4, 1, kWide>(&negative[b * D + d_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float v = anchor_pack[i] - positive_pack[i];
-        const float v_2 = anchor_pack[i] - negative_pack[i];
-        if (i < remaining) {
-          total_own += v * v;
-        }
-        if (i < remaining) {
-          total2_own += v_2 * v_2;
-        }
-      }
-    }
-    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    total2_own = row_fold(total2_own, [](float one, float other) { return float(one + other); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0f;
-      total2_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-        total2_own = total2_own + total2_parts[Index(part) * items + item];
-      }
-      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-      total2_own = row_fold(total2_own, [](float one, float other) { return float(one + other); });
-    }
-    total = total + total_own;
-    total2 = total2 + total2_own;
-    if (threadIdx.x == 0) {
-      loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    triplet_loss_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
-                                      uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total_own = 0.0f;
-  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts2[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts2[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t triplet_loss_f32_f32(const float* anchor, const float* positive, const float* negative,
-                                 float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
-                                 cudaStream_t stream) {
-  const TripletLossF32F32Workspace space(B, D);
-  {
-    const bool wide = aligned({anchor, positive, negative}) && D % 4 == 0;
-    const RowShape shape(D, 1, B, 0, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(wide ? triplet_loss_f32_f32_part1_kernel<true, Index>
-                        : triplet_loss_f32_f32_part1_kernel<false, Index>,
-                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, anchor, positive, negative,
-                   loss, B, D, reinterpret_cast<float*>(workspace + space.total_parts),
-                   reinterpret_cast<float*>(workspace + space.total2_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? triplet_loss_f32_f32_part2_kernel<true, Index>
-                                              : triplet_loss_f32_f32_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct TripletLossF64F64Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t total_tickets;
-  int64_t total_parts2;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit TripletLossF64F64Workspace(int64_t B, int64_t D) {
-    total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 8);
-    total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 8);
-    total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, 8);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
+template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, 1)
-    triplet_loss_f64_f64_part1_kernel(const double* anchor, const double* positive, const double* negative,
-                                      double* loss, Index B, Index D, double* total_parts,
-                                      double* total2_parts, uint32_t* total_tickets, Index chunk,
-                                      unsigned chunks) {
+    triplet_loss_part1_kernel(const Stored<T>* anchor, const Stored<T>* positive, const Stored<T>* negative,
+                              S* loss, Index B, Index D, S* total_parts, S* total2_parts,
+                              uint32_t* total_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(B);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index b = item;
-    double total = 0.0;
-    double total2 = 0.0;
+    S total = S(0);
+    S total2 = S(0);
     const Index first = Index(blockIdx.x % chunks) * chunk;
     const Index last = Index(smaller(first + chunk, D));
-    double total_own = 0.0;
-    double total2_own = 0.0;
-    for (Index d_first = first + Index(threadIdx.x) * 2; d_first < last; d_first += Index(blockDim.x) * 2) {
+    S total_own = S(0);
+    S total2_own = S(0);
+    for (Index d_first = first + Index(threadIdx.x) * (16 / kBytes<T>); d_first < last;
+         d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - d_first);
-      const auto anchor_pack = load_pack<2, 1, kWide>(&anchor[b * D + d_first], remaining);
-      const auto positive_pack = load_pack<2, 1, kWide>(&positive[b * D + d_first], remaining);
-      const auto negative_pack = load_pack<2, 1, kWide>(&negative[b * D + d_first], remaining);
+      const auto anchor_pack = load_pack<16 / kBytes<T>, 1, kWide>(&anchor[b * D + d_first], remaining);
+      const auto positive_pack = load_pack<16 / kBytes<T>, 1, kWide>(&positive[b * D + d_first], remaining);
+      const auto negative_pack = load_pack<16 / kBytes<T>, 1, kWide>(&negative[b * D + d_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double v = anchor_pack[i] - positive_pack[i];
-        const double v_2 = anchor_pack[i] - negative_pack[i];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const S v = to_value<T>(anchor_pack[i]) - to_value<T>(positive_pack[i]);
+        const S v_2 = to_value<T>(anchor_pack[i]) - to_value<T>(negative_pack[i]);
         if (i < remaining) {
           total_own += v * v;
         }
@@ -219,69 +73,68 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    total_own = row_fold(total_own, [](double one, double other) { return double(one + other); });
-    total2_own = row_fold(total2_own, [](double one, double other) { return double(one + other); });
+    total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
+    total2_own = row_fold(total2_own, [](S one, S other) { return S(one + other); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
       if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0;
-      total2_own = 0.0;
+      total_own = S(0);
+      total2_own = S(0);
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total_own = total_own + total_parts[Index(part) * items + item];
         total2_own = total2_own + total2_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](double one, double other) { return double(one + other); });
-      total2_own = row_fold(total2_own, [](double one, double other) { return double(one + other); });
+      total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
+      total2_own = row_fold(total2_own, [](S one, S other) { return S(one + other); });
     }
     total = total + total_own;
     total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
-      loss[b] = maximum(sqrt(total) - sqrt(total2) + 1.0, 0.0);
+      loss[b] = maximum(sqrt(total) - sqrt(total2) + S(1), S(0));
     }
   }
 }
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, 1)
-    triplet_loss_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total_parts2,
-                                      uint32_t* ticket, Index chunk) {
+    triplet_loss_part2_kernel(S* loss, S* mean_loss, Index B, S* total_parts2, uint32_t* ticket,
+                              Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  double total_own = 0.0;
-  for (Index b_first = first + Index(threadIdx.x) * 2; b_first < last; b_first += Index(blockDim.x) * 2) {
+  S total_own = S(0);
+  for (Index b_first = first + Index(threadIdx.x) * (16 / kBytes<S>); b_first < last;
+       b_first += Index(blockDim.x) * (16 / kBytes<S>)) {
     const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<2, 1, kWide>(&loss[b_first], remaining);
+    const auto loss_pack = load_pack<16 / kBytes<S>, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 16 / kBytes<S>; ++i) {
       if (i < remaining) {
         total_own += loss_pack[i];
       }
     }
   }
-  const double total_part =
-      block_fold(total_own, [](double one, double other) { return double(one + other); });
+  const S total_part = block_fold(total_own, [](S one, S other) { return S(one + other); });
   if (threadIdx.x == 0) {
     total_parts2[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  double total_own2 = 0.0;
+  S total_own2 = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total_own2 = total_own2 + total_parts2[part];
   }
-  const double total = block_fold(total_own2, [](double one, double other) { return double(one + other); });
+  const S total = block_fold(total_own2, [](S one, S other) { return S(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total / double(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
   }
 }
 
-template <class Index>
-cudaError_t triplet_loss_f64_f64(const double* anchor, const double* positive, const double* negative,
-                                 double* loss, double* mean_loss, int64_t B, int64_t D, char* workspace,
-                                 cudaStream_t stream) {
-  const TripletLossF64F64Workspace space(B, D);
+template <class Index, class S, class T>
+cudaError_t triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stored<T>* negative,
+                         S* loss, S* mean_loss, int64_t B, int64_t D, char* workspace, cudaStream_t stream) {
+  const TripletLossWorkspace<S, T> space(B, D);
   {
-    const bool wide = aligned({anchor, positive, negative}) && D % 2 == 0;
+    const bool wide = aligned({anchor, positive, negative}) && D % (16 / kBytes<T>) == 0;
     const RowShape shape(D, 1, B, 0, 1024);
     if (const cudaError_t error =
             shape.tickets == 0
@@ -291,11 +144,11 @@ cudaError_t triplet_loss_f64_f64(const double* anchor, const double* positive, c
         error != cudaSuccess)
       return error;
     if (const cudaError_t error =
-            launch(wide ? triplet_loss_f64_f64_part1_kernel<true, Index>
-                        : triplet_loss_f64_f64_part1_kernel<false, Index>,
+            launch(wide ? triplet_loss_part1_kernel<true, Index, S, T>
+                        : triplet_loss_part1_kernel<false, Index, S, T>,
                    shape.blocks, dim3(shape.threads, shape.together), 512, stream, anchor, positive, negative,
-                   loss, B, D, reinterpret_cast<double*>(workspace + space.total_parts),
-                   reinterpret_cast<double*>(workspace + space.total2_parts),
+                   loss, B, D, reinterpret_cast<S*>(workspace + space.total_parts),
+                   reinterpret_cast<S*>(workspace + space.total2_parts),
                    reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
@@ -306,306 +159,10 @@ cudaError_t triplet_loss_f64_f64(const double* anchor, const double* positive, c
     if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = launch(wide ? triplet_loss_f64_f64_part2_kernel<true, Index>
-                                              : triplet_loss_f64_f64_part2_kernel<false, Index>,
+    if (const cudaError_t error = launch(wide ? triplet_loss_part2_kernel<true, Index, S, T>
+                                              : triplet_loss_part2_kernel<false, Index, S, T>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<double*>(workspace + space.total_parts2),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct TripletLossBf16F32Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t total_tickets;
-  int64_t total_parts2;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit TripletLossBf16F32Workspace(int64_t B, int64_t D) {
-    total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
-    total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
-    total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    triplet_loss_bf16_f32_part1_kernel(const uint16_t* anchor, const uint16_t* positive,
-                                       const uint16_t* negative, float* loss, Index B, Index D,
-                                       float* total_parts, float* total2_parts, uint32_t* total_tickets,
-                                       Index chunk, unsigned chunks) {
-  const Index items = Index(B);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index b = item;
-    float total = 0.0f;
-    float total2 = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, D));
-    float total_own = 0.0f;
-    float total2_own = 0.0f;
-    for (Index d_first = first + Index(threadIdx.x) * 8; d_first < last; d_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - d_first);
-      const auto anchor_pack = load_pack<8, 1, kWide>(&anchor[b * D + d_first], remaining);
-      const auto positive_pack = load_pack<8, 1, kWide>(&positive[b * D + d_first], remaining);
-      const auto negative_pack = load_pack<8, 1, kWide>(&negative[b * D + d_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float v = from_bf16(anchor_pack[i]) - from_bf16(positive_pack[i]);
-        const float v_2 = from_bf16(anchor_pack[i]) - from_bf16(negative_pack[i]);
-        if (i < remaining) {
-          total_own += v * v;
-        }
-        if (i < remaining) {
-          total2_own += v_2 * v_2;
-        }
-      }
-    }
-    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    total2_own = row_fold(total2_own, [](float one, float other) { return float(one + other); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0f;
-      total2_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-        total2_own = total2_own + total2_parts[Index(part) * items + item];
-      }
-      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-      total2_own = row_fold(total2_own, [](float one, float other) { return float(one + other); });
-    }
-    total = total + total_own;
-    total2 = total2 + total2_own;
-    if (threadIdx.x == 0) {
-      loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    triplet_loss_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
-                                       uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total_own = 0.0f;
-  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts2[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts2[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t triplet_loss_bf16_f32(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                                  float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
-                                  cudaStream_t stream) {
-  const TripletLossBf16F32Workspace space(B, D);
-  {
-    const bool wide = aligned({anchor, positive, negative}) && D % 8 == 0;
-    const RowShape shape(D, 1, B, 0, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(wide ? triplet_loss_bf16_f32_part1_kernel<true, Index>
-                        : triplet_loss_bf16_f32_part1_kernel<false, Index>,
-                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, anchor, positive, negative,
-                   loss, B, D, reinterpret_cast<float*>(workspace + space.total_parts),
-                   reinterpret_cast<float*>(workspace + space.total2_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? triplet_loss_bf16_f32_part2_kernel<true, Index>
-                                              : triplet_loss_bf16_f32_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct TripletLossF16F32Workspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t total_tickets;
-  int64_t total_parts2;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit TripletLossF16F32Workspace(int64_t B, int64_t D) {
-    total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
-    total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, 4);
-    total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    triplet_loss_f16_f32_part1_kernel(const uint16_t* anchor, const uint16_t* positive,
-                                      const uint16_t* negative, float* loss, Index B, Index D,
-                                      float* total_parts, float* total2_parts, uint32_t* total_tickets,
-                                      Index chunk, unsigned chunks) {
-  const Index items = Index(B);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index b = item;
-    float total = 0.0f;
-    float total2 = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, D));
-    float total_own = 0.0f;
-    float total2_own = 0.0f;
-    for (Index d_first = first + Index(threadIdx.x) * 8; d_first < last; d_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - d_first);
-      const auto anchor_pack = load_pack<8, 1, kWide>(&anchor[b * D + d_first], remaining);
-      const auto positive_pack = load_pack<8, 1, kWide>(&positive[b * D + d_first], remaining);
-      const auto negative_pack = load_pack<8, 1, kWide>(&negative[b * D + d_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float v = from_f16(anchor_pack[i]) - from_f16(positive_pack[i]);
-        const float v_2 = from_f16(anchor_pack[i]) - from_f16(negative_pack[i]);
-        if (i < remaining) {
-          total_own += v * v;
-        }
-        if (i < remaining) {
-          total2_own += v_2 * v_2;
-        }
-      }
-    }
-    total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-    total2_own = row_fold(total2_own, [](float one, float other) { return float(one + other); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = 0.0f;
-      total2_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-        total2_own = total2_own + total2_parts[Index(part) * items + item];
-      }
-      total_own = row_fold(total_own, [](float one, float other) { return float(one + other); });
-      total2_own = row_fold(total2_own, [](float one, float other) { return float(one + other); });
-    }
-    total = total + total_own;
-    total2 = total2 + total2_own;
-    if (threadIdx.x == 0) {
-      loss[b] = maximum(sqrtf(total) - sqrtf(total2) + 1.0f, 0.0f);
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    triplet_loss_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts2,
-                                      uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total_own = 0.0f;
-  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts2[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts2[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t triplet_loss_f16_f32(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                                 float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace,
-                                 cudaStream_t stream) {
-  const TripletLossF16F32Workspace space(B, D);
-  {
-    const bool wide = aligned({anchor, positive, negative}) && D % 8 == 0;
-    const RowShape shape(D, 1, B, 0, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(wide ? triplet_loss_f16_f32_part1_kernel<true, Index>
-                        : triplet_loss_f16_f32_part1_kernel<false, Index>,
-                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, anchor, positive, negative,
-                   loss, B, D, reinterpret_cast<float*>(workspace + space.total_parts),
-                   reinterpret_cast<float*>(workspace + space.total2_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? triplet_loss_f16_f32_part2_kernel<true, Index>
-                                              : triplet_loss_f16_f32_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total_parts2),
+                                         B, reinterpret_cast<S*>(workspace + space.total_parts2),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -642,49 +199,49 @@ int64_t workspace_of_triplet_loss(int64_t B, int64_t D) {
 }  // namespace
 
 extern "C" int64_t triplet_loss_f32_f32_cuda_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossF32F32Workspace>(B, D);
+  return workspace_of_triplet_loss<TripletLossWorkspace<float, float>>(B, D);
 }
 
 extern "C" int triplet_loss_f32_f32_cuda(const float* anchor, const float* positive, const float* negative,
                                          float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
                                          int64_t workspace_bytes, void* stream) {
-  return launch_triplet_loss<TripletLossF32F32Workspace>(
+  return launch_triplet_loss<TripletLossWorkspace<float, float>>(
       anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes, stream,
-      triplet_loss_f32_f32<int32_t>, triplet_loss_f32_f32<int64_t>);
+      triplet_loss<int32_t, float, float>, triplet_loss<int64_t, float, float>);
 }
 
 extern "C" int64_t triplet_loss_f64_f64_cuda_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossF64F64Workspace>(B, D);
+  return workspace_of_triplet_loss<TripletLossWorkspace<double, double>>(B, D);
 }
 
 extern "C" int triplet_loss_f64_f64_cuda(const double* anchor, const double* positive, const double* negative,
                                          double* loss, double* mean_loss, int64_t B, int64_t D,
                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_triplet_loss<TripletLossF64F64Workspace>(
+  return launch_triplet_loss<TripletLossWorkspace<double, double>>(
       anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes, stream,
-      triplet_loss_f64_f64<int32_t>, triplet_loss_f64_f64<int64_t>);
+      triplet_loss<int32_t, double, double>, triplet_loss<int64_t, double, double>);
 }
 
 extern "C" int64_t triplet_loss_bf16_f32_cuda_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossBf16F32Workspace>(B, D);
+  return workspace_of_triplet_loss<TripletLossWorkspace<float, BF16>>(B, D);
 }
 
 extern "C" int triplet_loss_bf16_f32_cuda(const uint16_t* anchor, const uint16_t* positive,
                                           const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
                                           int64_t D, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_triplet_loss<TripletLossBf16F32Workspace>(
+  return launch_triplet_loss<TripletLossWorkspace<float, BF16>>(
       anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes, stream,
-      triplet_loss_bf16_f32<int32_t>, triplet_loss_bf16_f32<int64_t>);
+      triplet_loss<int32_t, float, BF16>, triplet_loss<int64_t, float, BF16>);
 }
 
 extern "C" int64_t triplet_loss_f16_f32_cuda_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossF16F32Workspace>(B, D);
+  return workspace_of_triplet_loss<TripletLossWorkspace<float, F16>>(B, D);
 }
 
 extern "C" int triplet_loss_f16_f32_cuda(const uint16_t* anchor, const uint16_t* positive,
                                          const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
                                          int64_t D, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_triplet_loss<TripletLossF16F32Workspace>(
+  return launch_triplet_loss<TripletLossWorkspace<float, F16>>(
       anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes, stream,
-      triplet_loss_f16_f32<int32_t>, triplet_loss_f16_f32<int64_t>);
+      triplet_loss<int32_t, float, F16>, triplet_loss<int64_t, float, F16>);
 }

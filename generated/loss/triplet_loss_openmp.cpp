@@ -14,7 +14,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,211 +23,57 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct TripletLossF32F32Workspace {
+template <class S, class T>
+struct TripletLossWorkspace {
   int64_t total3_parts;
   int64_t bytes = 0;
 
-  explicit TripletLossF32F32Workspace(int64_t B, int64_t D) {
+  explicit TripletLossWorkspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
-    total3_parts = reserve(bytes, 256, 4);
+    total3_parts = reserve(bytes, 256, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void triplet_loss_f32_f32(const float* anchor, const float* positive, const float* negative, float* loss,
-                          float* mean_loss, int64_t B, int64_t D, char* workspace) {
-  const TripletLossF32F32Workspace space(B, D);
+template <class S, class T>
+void triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stored<T>* negative, S* loss,
+                  S* mean_loss, int64_t B, int64_t D, char* workspace) {
+  const TripletLossWorkspace<S, T> space(B, D);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  float* const total3_parts = reinterpret_cast<float*>(workspace + space.total3_parts);
+  S* const total3_parts = reinterpret_cast<S*>(workspace + space.total3_parts);
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total3 = 0.0f;
+    S total3 = S(0);
     const int64_t b_end = smaller(b_first + b_chunk, B);
     for (int64_t b = b_first; b < b_end; ++b) {
-      float total = 0.0f;
-      float total2 = 0.0f;
+      S total = S(0);
+      S total2 = S(0);
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D),
-                            [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
-                              const auto anchor_ = load_once(&anchor[b * D + d], active);
-                              const auto v = anchor_ - load(&positive[b * D + d], active);
-                              const auto v_2 = anchor_ - load(&negative[b * D + d], active);
-                              total_lanes += keep(active, v * v, 0.0f);
-                              total2_lanes += keep(active, v_2 * v_2, 0.0f);
-                            });
+        Sum<S, kLanesOf<S>> total_lanes = S(0);
+        Sum<S, kLanesOf<S>> total2_lanes = S(0);
+        for_lanes<kLanesOf<S>>(d_block, smaller(d_block + 4096, D),
+                               [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
+                                 const auto anchor_ = to_value<T>(load_once(&anchor[b * D + d], active));
+                                 const auto v = anchor_ - to_value<T>(load(&positive[b * D + d], active));
+                                 const auto v_2 = anchor_ - to_value<T>(load(&negative[b * D + d], active));
+                                 total_lanes += keep(active, v * v, S(0));
+                                 total2_lanes += keep(active, v_2 * v_2, S(0));
+                               });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
         total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
       }
-      const float loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
+      const S loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + S(1), S(0));
       loss[b] = loss_here;
       total3 += loss_here;
     }
     total3_parts[b_first / b_chunk] = total3;
   }
-  float total3 = 0.0f;
+  S total3 = S(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     total3 = total3 + total3_parts[b_first / b_chunk];
   }
-  mean_loss[0] = total3 / float(maximum(B, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct TripletLossF64F64Workspace {
-  int64_t total3_parts;
-  int64_t bytes = 0;
-
-  explicit TripletLossF64F64Workspace(int64_t B, int64_t D) {
-    (void)B;
-    (void)D;
-    total3_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void triplet_loss_f64_f64(const double* anchor, const double* positive, const double* negative, double* loss,
-                          double* mean_loss, int64_t B, int64_t D, char* workspace) {
-  const TripletLossF64F64Workspace space(B, D);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  double* const total3_parts = reinterpret_cast<double*>(workspace + space.total3_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    double total3 = 0.0;
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      double total = 0.0;
-      double total2 = 0.0;
-      for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-        Sum<double, kLanes64> total_lanes = 0.0;
-        Sum<double, kLanes64> total2_lanes = 0.0;
-        for_lanes<kLanes64>(d_block, smaller(d_block + 4096, D),
-                            [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
-                              const auto anchor_ = load_once(&anchor[b * D + d], active);
-                              const auto v = anchor_ - load(&positive[b * D + d], active);
-                              const auto v_2 = anchor_ - load(&negative[b * D + d], active);
-                              total_lanes += keep(active, v * v, 0.0);
-                              total2_lanes += keep(active, v_2 * v_2, 0.0);
-                            });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-        total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-      }
-      const double loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0, 0.0);
-      loss[b] = loss_here;
-      total3 += loss_here;
-    }
-    total3_parts[b_first / b_chunk] = total3;
-  }
-  double total3 = 0.0;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total3 = total3 + total3_parts[b_first / b_chunk];
-  }
-  mean_loss[0] = total3 / double(maximum(B, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct TripletLossBf16F32Workspace {
-  int64_t total3_parts;
-  int64_t bytes = 0;
-
-  explicit TripletLossBf16F32Workspace(int64_t B, int64_t D) {
-    (void)B;
-    (void)D;
-    total3_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void triplet_loss_bf16_f32(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                           float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace) {
-  const TripletLossBf16F32Workspace space(B, D);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  float* const total3_parts = reinterpret_cast<float*>(workspace + space.total3_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total3 = 0.0f;
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      float total = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D),
-                            [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
-                              const auto anchor_ = from_bf16(load(&anchor[b * D + d], active));
-                              const auto v = anchor_ - from_bf16(load(&positive[b * D + d], active));
-                              const auto v_2 = anchor_ - from_bf16(load(&negative[b * D + d], active));
-                              total_lanes += keep(active, v * v, 0.0f);
-                              total2_lanes += keep(active, v_2 * v_2, 0.0f);
-                            });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-        total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-      }
-      const float loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
-      loss[b] = loss_here;
-      total3 += loss_here;
-    }
-    total3_parts[b_first / b_chunk] = total3;
-  }
-  float total3 = 0.0f;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total3 = total3 + total3_parts[b_first / b_chunk];
-  }
-  mean_loss[0] = total3 / float(maximum(B, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct TripletLossF16F32Workspace {
-  int64_t total3_parts;
-  int64_t bytes = 0;
-
-  explicit TripletLossF16F32Workspace(int64_t B, int64_t D) {
-    (void)B;
-    (void)D;
-    total3_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void triplet_loss_f16_f32(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
-                          float* loss, float* mean_loss, int64_t B, int64_t D, char* workspace) {
-  const TripletLossF16F32Workspace space(B, D);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  float* const total3_parts = reinterpret_cast<float*>(workspace + space.total3_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total3 = 0.0f;
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      float total = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-        Sum<float, kLanes32> total_lanes = 0.0f;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D),
-                            [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
-                              const auto anchor_ = from_f16(load(&anchor[b * D + d], active));
-                              const auto v = anchor_ - from_f16(load(&positive[b * D + d], active));
-                              const auto v_2 = anchor_ - from_f16(load(&negative[b * D + d], active));
-                              total_lanes += keep(active, v * v, 0.0f);
-                              total2_lanes += keep(active, v_2 * v_2, 0.0f);
-                            });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-        total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-      }
-      const float loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + 1.0f, 0.0f);
-      loss[b] = loss_here;
-      total3 += loss_here;
-    }
-    total3_parts[b_first / b_chunk] = total3;
-  }
-  float total3 = 0.0f;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total3 = total3 + total3_parts[b_first / b_chunk];
-  }
-  mean_loss[0] = total3 / float(maximum(B, int64_t{1}));
+  mean_loss[0] = total3 / S(maximum(B, int64_t{1}));
 }
 
 // Checks the arguments, then runs.
@@ -256,45 +102,49 @@ int64_t workspace_of_triplet_loss(int64_t B, int64_t D) {
 }  // namespace
 
 extern "C" int64_t triplet_loss_f32_f32_openmp_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossF32F32Workspace>(B, D);
+  return workspace_of_triplet_loss<TripletLossWorkspace<float, float>>(B, D);
 }
 
 extern "C" int triplet_loss_f32_f32_openmp(const float* anchor, const float* positive, const float* negative,
                                            float* loss, float* mean_loss, int64_t B, int64_t D,
                                            void* workspace, int64_t workspace_bytes) {
-  return launch_triplet_loss<TripletLossF32F32Workspace>(anchor, positive, negative, loss, mean_loss, B, D,
-                                                         workspace, workspace_bytes, triplet_loss_f32_f32);
+  return launch_triplet_loss<TripletLossWorkspace<float, float>>(anchor, positive, negative, loss, mean_loss,
+                                                                 B, D, workspace, workspace_bytes,
+                                                                 triplet_loss<float, float>);
 }
 
 extern "C" int64_t triplet_loss_f64_f64_openmp_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossF64F64Workspace>(B, D);
+  return workspace_of_triplet_loss<TripletLossWorkspace<double, double>>(B, D);
 }
 
 extern "C" int triplet_loss_f64_f64_openmp(const double* anchor, const double* positive,
                                            const double* negative, double* loss, double* mean_loss, int64_t B,
                                            int64_t D, void* workspace, int64_t workspace_bytes) {
-  return launch_triplet_loss<TripletLossF64F64Workspace>(anchor, positive, negative, loss, mean_loss, B, D,
-                                                         workspace, workspace_bytes, triplet_loss_f64_f64);
+  return launch_triplet_loss<TripletLossWorkspace<double, double>>(
+      anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes,
+      triplet_loss<double, double>);
 }
 
 extern "C" int64_t triplet_loss_bf16_f32_openmp_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossBf16F32Workspace>(B, D);
+  return workspace_of_triplet_loss<TripletLossWorkspace<float, BF16>>(B, D);
 }
 
 extern "C" int triplet_loss_bf16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
                                             const uint16_t* negative, float* loss, float* mean_loss,
                                             int64_t B, int64_t D, void* workspace, int64_t workspace_bytes) {
-  return launch_triplet_loss<TripletLossBf16F32Workspace>(anchor, positive, negative, loss, mean_loss, B, D,
-                                                          workspace, workspace_bytes, triplet_loss_bf16_f32);
+  return launch_triplet_loss<TripletLossWorkspace<float, BF16>>(anchor, positive, negative, loss, mean_loss,
+                                                                B, D, workspace, workspace_bytes,
+                                                                triplet_loss<float, BF16>);
 }
 
 extern "C" int64_t triplet_loss_f16_f32_openmp_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossF16F32Workspace>(B, D);
+  return workspace_of_triplet_loss<TripletLossWorkspace<float, F16>>(B, D);
 }
 
 extern "C" int triplet_loss_f16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
                                            const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
                                            int64_t D, void* workspace, int64_t workspace_bytes) {
-  return launch_triplet_loss<TripletLossF16F32Workspace>(anchor, positive, negative, loss, mean_loss, B, D,
-                                                         workspace, workspace_bytes, triplet_loss_f16_f32);
+  return launch_triplet_loss<TripletLossWorkspace<float, F16>>(anchor, positive, negative, loss, mean_loss, B,
+                                                               D, workspace, workspace_bytes,
+                                                               triplet_loss<float, F16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,158 +19,79 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    matmul_activation_identity_f32_kernel(const float* x, const float* y, const float* bias, float* z,
-                                          Index M, Index K, Index N) {
+    matmul_activation_identity_kernel(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
+                                      Index M, Index K, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M * N) return;
   const Index m = Index(item / N);
   const Index n = Index(item % N);
   float total = 0.0f;
   for (Index k = 0; k < K; ++k) {
-    total += x[m * K + k] * y[k * N + n];
+    total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
   }
   const float v = total + bias[n];
-  z[m * N + n] = v;
+  z[m * N + n] = to_stored<T>(v);
 }
 
-template <class Index>
-cudaError_t matmul_activation_identity_f32(const float* x, const float* y, const float* bias, float* z,
-                                           int64_t M, int64_t K, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(matmul_activation_identity_f32_kernel<Index>, ceil_div(M * N, 256),
-                                       256, 0, stream, x, y, bias, z, M, K, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    matmul_activation_identity_bf16_kernel(const uint16_t* x, const uint16_t* y, const float* bias,
-                                           uint16_t* z, Index M, Index K, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= M * N) return;
-  const Index m = Index(item / N);
-  const Index n = Index(item % N);
-  float total = 0.0f;
-  for (Index k = 0; k < K; ++k) {
-    total += from_bf16(x[m * K + k]) * from_bf16(y[k * N + n]);
-  }
-  const float v = total + bias[n];
-  z[m * N + n] = to_bf16(v);
-}
-
-template <class Index>
-cudaError_t matmul_activation_identity_bf16(const uint16_t* x, const uint16_t* y, const float* bias,
-                                            uint16_t* z, int64_t M, int64_t K, int64_t N,
-                                            cudaStream_t stream) {
-  if (const cudaError_t error = launch(matmul_activation_identity_bf16_kernel<Index>, ceil_div(M * N, 256),
-                                       256, 0, stream, x, y, bias, z, M, K, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    matmul_activation_relu_f32_kernel(const float* x, const float* y, const float* bias, float* z, Index M,
-                                      Index K, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= M * N) return;
-  const Index m = Index(item / N);
-  const Index n = Index(item % N);
-  float total = 0.0f;
-  for (Index k = 0; k < K; ++k) {
-    total += x[m * K + k] * y[k * N + n];
-  }
-  const float v = total + bias[n];
-  z[m * N + n] = maximum(v, 0.0f);
-}
-
-template <class Index>
-cudaError_t matmul_activation_relu_f32(const float* x, const float* y, const float* bias, float* z, int64_t M,
-                                       int64_t K, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(matmul_activation_relu_f32_kernel<Index>, ceil_div(M * N, 256), 256, 0,
-                                       stream, x, y, bias, z, M, K, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    matmul_activation_relu_bf16_kernel(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
-                                       Index M, Index K, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= M * N) return;
-  const Index m = Index(item / N);
-  const Index n = Index(item % N);
-  float total = 0.0f;
-  for (Index k = 0; k < K; ++k) {
-    total += from_bf16(x[m * K + k]) * from_bf16(y[k * N + n]);
-  }
-  const float v = total + bias[n];
-  z[m * N + n] = to_bf16(maximum(v, 0.0f));
-}
-
-template <class Index>
-cudaError_t matmul_activation_relu_bf16(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
-                                        int64_t M, int64_t K, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(matmul_activation_relu_bf16_kernel<Index>, ceil_div(M * N, 256), 256,
+template <class Index, class T>
+cudaError_t matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                       Stored<T>* z, int64_t M, int64_t K, int64_t N, cudaStream_t stream) {
+  if (const cudaError_t error = launch(matmul_activation_identity_kernel<Index, T>, ceil_div(M * N, 256), 256,
                                        0, stream, x, y, bias, z, M, K, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    matmul_activation_gelu_f32_kernel(const float* x, const float* y, const float* bias, float* z, Index M,
-                                      Index K, Index N) {
+    matmul_activation_relu_kernel(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
+                                  Index M, Index K, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M * N) return;
   const Index m = Index(item / N);
   const Index n = Index(item % N);
   float total = 0.0f;
   for (Index k = 0; k < K; ++k) {
-    total += x[m * K + k] * y[k * N + n];
+    total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
   }
   const float v = total + bias[n];
-  z[m * N + n] = 0.5f * v * (1.0f + erff(v * 0.70710677f));
+  z[m * N + n] = to_stored<T>(maximum(v, 0.0f));
 }
 
-template <class Index>
-cudaError_t matmul_activation_gelu_f32(const float* x, const float* y, const float* bias, float* z, int64_t M,
-                                       int64_t K, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(matmul_activation_gelu_f32_kernel<Index>, ceil_div(M * N, 256), 256, 0,
+template <class Index, class T>
+cudaError_t matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
+                                   int64_t M, int64_t K, int64_t N, cudaStream_t stream) {
+  if (const cudaError_t error = launch(matmul_activation_relu_kernel<Index, T>, ceil_div(M * N, 256), 256, 0,
                                        stream, x, y, bias, z, M, K, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    matmul_activation_gelu_bf16_kernel(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
-                                       Index M, Index K, Index N) {
+    matmul_activation_gelu_kernel(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
+                                  Index M, Index K, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M * N) return;
   const Index m = Index(item / N);
   const Index n = Index(item % N);
   float total = 0.0f;
   for (Index k = 0; k < K; ++k) {
-    total += from_bf16(x[m * K + k]) * from_bf16(y[k * N + n]);
+    total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
   }
   const float v = total + bias[n];
-  z[m * N + n] = to_bf16(0.5f * v * (1.0f + erff(v * 0.70710677f)));
+  z[m * N + n] = to_stored<T>(0.5f * v * (1.0f + erff(v * 0.70710677f)));
 }
 
-template <class Index>
-cudaError_t matmul_activation_gelu_bf16(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
-                                        int64_t M, int64_t K, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(matmul_activation_gelu_bf16_kernel<Index>, ceil_div(M * N, 256), 256,
-                                       0, stream, x, y, bias, z, M, K, N);
+template <class Index, class T>
+cudaError_t matmul_activation_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
+                                   int64_t M, int64_t K, int64_t N, cudaStream_t stream) {
+  if (const cudaError_t error = launch(matmul_activation_gelu_kernel<Index, T>, ceil_div(M * N, 256), 256, 0,
+                                       stream, x, y, bias, z, M, K, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -193,37 +114,37 @@ int launch_matmul_activation(const T* x, const T* y, const float* bias, T* z, in
 
 extern "C" int matmul_activation_identity_f32_cuda(const float* x, const float* y, const float* bias,
                                                    float* z, int64_t M, int64_t K, int64_t N, void* stream) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_identity_f32<int32_t>,
-                                  matmul_activation_identity_f32<int64_t>);
+  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_identity<int32_t, float>,
+                                  matmul_activation_identity<int64_t, float>);
 }
 
 extern "C" int matmul_activation_identity_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias,
                                                     uint16_t* z, int64_t M, int64_t K, int64_t N,
                                                     void* stream) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_identity_bf16<int32_t>,
-                                  matmul_activation_identity_bf16<int64_t>);
+  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_identity<int32_t, BF16>,
+                                  matmul_activation_identity<int64_t, BF16>);
 }
 
 extern "C" int matmul_activation_relu_f32_cuda(const float* x, const float* y, const float* bias, float* z,
                                                int64_t M, int64_t K, int64_t N, void* stream) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_relu_f32<int32_t>,
-                                  matmul_activation_relu_f32<int64_t>);
+  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_relu<int32_t, float>,
+                                  matmul_activation_relu<int64_t, float>);
 }
 
 extern "C" int matmul_activation_relu_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias,
                                                 uint16_t* z, int64_t M, int64_t K, int64_t N, void* stream) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_relu_bf16<int32_t>,
-                                  matmul_activation_relu_bf16<int64_t>);
+  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_relu<int32_t, BF16>,
+                                  matmul_activation_relu<int64_t, BF16>);
 }
 
 extern "C" int matmul_activation_gelu_f32_cuda(const float* x, const float* y, const float* bias, float* z,
                                                int64_t M, int64_t K, int64_t N, void* stream) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_gelu_f32<int32_t>,
-                                  matmul_activation_gelu_f32<int64_t>);
+  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_gelu<int32_t, float>,
+                                  matmul_activation_gelu<int64_t, float>);
 }
 
 extern "C" int matmul_activation_gelu_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias,
                                                 uint16_t* z, int64_t M, int64_t K, int64_t N, void* stream) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_gelu_bf16<int32_t>,
-                                  matmul_activation_gelu_bf16<int64_t>);
+  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_gelu<int32_t, BF16>,
+                                  matmul_activation_gelu<int64_t, BF16>);
 }

@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,9 +17,10 @@ namespace {
 
 using namespace kgen_openmp;
 
-void matmul_activation_identity_f32(const float* x, const float* y, const float* bias, float* z, int64_t M,
-                                    int64_t K, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
+template <class T>
+void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
+                                int64_t M, int64_t K, int64_t N) {
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -28,10 +29,10 @@ void matmul_activation_identity_f32(const float* x, const float* y, const float*
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
-            total += x[m * K + k] * load(&y[k * N + n], active);
+            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
           }
           const auto v = total + load(&bias[n], active);
-          store_around(&z[m * N + n], active, v, around_caches);
+          store_around(&z[m * N + n], active, to_stored<T>(v), around_caches);
         });
       }
     }
@@ -39,9 +40,10 @@ void matmul_activation_identity_f32(const float* x, const float* y, const float*
   }
 }
 
-void matmul_activation_identity_bf16(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
-                                     int64_t M, int64_t K, int64_t N) {
-  const bool around_caches = M * N * 2 >= kBeyondCaches;
+template <class T>
+void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
+                            int64_t M, int64_t K, int64_t N) {
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -50,10 +52,10 @@ void matmul_activation_identity_bf16(const uint16_t* x, const uint16_t* y, const
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
-            total += from_bf16(x[m * K + k]) * from_bf16(load(&y[k * N + n], active));
+            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
           }
           const auto v = total + load(&bias[n], active);
-          store_around(&z[m * N + n], active, to_bf16(v), around_caches);
+          store_around(&z[m * N + n], active, to_stored<T>(maximum(v, 0.0f)), around_caches);
         });
       }
     }
@@ -61,9 +63,10 @@ void matmul_activation_identity_bf16(const uint16_t* x, const uint16_t* y, const
   }
 }
 
-void matmul_activation_relu_f32(const float* x, const float* y, const float* bias, float* z, int64_t M,
-                                int64_t K, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
+template <class T>
+void matmul_activation_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
+                            int64_t M, int64_t K, int64_t N) {
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -72,76 +75,10 @@ void matmul_activation_relu_f32(const float* x, const float* y, const float* bia
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
-            total += x[m * K + k] * load(&y[k * N + n], active);
+            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
           }
           const auto v = total + load(&bias[n], active);
-          store_around(&z[m * N + n], active, maximum(v, 0.0f), around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void matmul_activation_relu_bf16(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
-                                 int64_t M, int64_t K, int64_t N) {
-  const bool around_caches = M * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t k = 0; k < K; ++k) {
-            total += from_bf16(x[m * K + k]) * from_bf16(load(&y[k * N + n], active));
-          }
-          const auto v = total + load(&bias[n], active);
-          store_around(&z[m * N + n], active, to_bf16(maximum(v, 0.0f)), around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void matmul_activation_gelu_f32(const float* x, const float* y, const float* bias, float* z, int64_t M,
-                                int64_t K, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t k = 0; k < K; ++k) {
-            total += x[m * K + k] * load(&y[k * N + n], active);
-          }
-          const auto v = total + load(&bias[n], active);
-          store_around(&z[m * N + n], active, 0.5f * v * (1.0f + erf(v * 0.70710677f)), around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void matmul_activation_gelu_bf16(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
-                                 int64_t M, int64_t K, int64_t N) {
-  const bool around_caches = M * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t k = 0; k < K; ++k) {
-            total += from_bf16(x[m * K + k]) * from_bf16(load(&y[k * N + n], active));
-          }
-          const auto v = total + load(&bias[n], active);
-          store_around(&z[m * N + n], active, to_bf16(0.5f * v * (1.0f + erf(v * 0.70710677f))),
+          store_around(&z[m * N + n], active, to_stored<T>(0.5f * v * (1.0f + erf(v * 0.70710677f))),
                        around_caches);
         });
       }
@@ -166,30 +103,30 @@ int launch_matmul_activation(const T* x, const T* y, const float* bias, T* z, in
 
 extern "C" int matmul_activation_identity_f32_openmp(const float* x, const float* y, const float* bias,
                                                      float* z, int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_identity_f32);
+  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_identity<float>);
 }
 
 extern "C" int matmul_activation_identity_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias,
                                                       uint16_t* z, int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_identity_bf16);
+  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_identity<BF16>);
 }
 
 extern "C" int matmul_activation_relu_f32_openmp(const float* x, const float* y, const float* bias, float* z,
                                                  int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_relu_f32);
+  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_relu<float>);
 }
 
 extern "C" int matmul_activation_relu_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias,
                                                   uint16_t* z, int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_relu_bf16);
+  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_relu<BF16>);
 }
 
 extern "C" int matmul_activation_gelu_f32_openmp(const float* x, const float* y, const float* bias, float* z,
                                                  int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_gelu_f32);
+  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_gelu<float>);
 }
 
 extern "C" int matmul_activation_gelu_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias,
                                                   uint16_t* z, int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_gelu_bf16);
+  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_gelu<BF16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,49 +19,25 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    matmul_batched_f32_kernel(const float* x, const float* y, float* z, Index B, Index M, Index K, Index N) {
+    matmul_batched_kernel(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, Index B, Index M, Index K,
+                          Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= B * M * N) return;
   const Index bm = Index(item / N);
   const Index n = Index(item % N);
   float total = 0.0f;
   for (Index k = 0; k < K; ++k) {
-    total += x[bm * K + k] * y[k * N + n];
+    total += to_value<T>(x[bm * K + k]) * to_value<T>(y[k * N + n]);
   }
-  z[bm * N + n] = total;
+  z[bm * N + n] = to_stored<T>(total);
 }
 
-template <class Index>
-cudaError_t matmul_batched_f32(const float* x, const float* y, float* z, int64_t B, int64_t M, int64_t K,
-                               int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(matmul_batched_f32_kernel<Index>, ceil_div(B * M * N, 256), 256, 0,
-                                       stream, x, y, z, B, M, K, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    matmul_batched_bf16_kernel(const uint16_t* x, const uint16_t* y, uint16_t* z, Index B, Index M, Index K,
-                               Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * M * N) return;
-  const Index bm = Index(item / N);
-  const Index n = Index(item % N);
-  float total = 0.0f;
-  for (Index k = 0; k < K; ++k) {
-    total += from_bf16(x[bm * K + k]) * from_bf16(y[k * N + n]);
-  }
-  z[bm * N + n] = to_bf16(total);
-}
-
-template <class Index>
-cudaError_t matmul_batched_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t B, int64_t M,
-                                int64_t K, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(matmul_batched_bf16_kernel<Index>, ceil_div(B * M * N, 256), 256, 0,
+template <class Index, class T>
+cudaError_t matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t B, int64_t M,
+                           int64_t K, int64_t N, cudaStream_t stream) {
+  if (const cudaError_t error = launch(matmul_batched_kernel<Index, T>, ceil_div(B * M * N, 256), 256, 0,
                                        stream, x, y, z, B, M, K, N);
       error != cudaSuccess)
     return error;
@@ -85,12 +61,12 @@ int launch_matmul_batched(const T* x, const T* y, T* z, int64_t B, int64_t M, in
 
 extern "C" int matmul_batched_f32_cuda(const float* x, const float* y, float* z, int64_t B, int64_t M,
                                        int64_t K, int64_t N, void* stream) {
-  return launch_matmul_batched(x, y, z, B, M, K, N, stream, matmul_batched_f32<int32_t>,
-                               matmul_batched_f32<int64_t>);
+  return launch_matmul_batched(x, y, z, B, M, K, N, stream, matmul_batched<int32_t, float>,
+                               matmul_batched<int64_t, float>);
 }
 
 extern "C" int matmul_batched_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t B,
                                         int64_t M, int64_t K, int64_t N, void* stream) {
-  return launch_matmul_batched(x, y, z, B, M, K, N, stream, matmul_batched_bf16<int32_t>,
-                               matmul_batched_bf16<int64_t>);
+  return launch_matmul_batched(x, y, z, B, M, K, N, stream, matmul_batched<int32_t, BF16>,
+                               matmul_batched<int64_t, BF16>);
 }

@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,9 +17,10 @@ namespace {
 
 using namespace kgen_openmp;
 
-void matmul_batched_f32(const float* x, const float* y, float* z, int64_t B, int64_t M, int64_t K,
-                        int64_t N) {
-  const bool around_caches = B * M * N * 4 >= kBeyondCaches;
+template <class T>
+void matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t B, int64_t M, int64_t K,
+                    int64_t N) {
+  const bool around_caches = B * M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -28,30 +29,9 @@ void matmul_batched_f32(const float* x, const float* y, float* z, int64_t B, int
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
-            total += x[bm * K + k] * load(&y[k * N + n], active);
+            total += to_value<T>(x[bm * K + k]) * to_value<T>(load(&y[k * N + n], active));
           }
-          store_around(&z[bm * N + n], active, total, around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void matmul_batched_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t B, int64_t M, int64_t K,
-                         int64_t N) {
-  const bool around_caches = B * M * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bm = 0; bm < B * M; ++bm) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t k = 0; k < K; ++k) {
-            total += from_bf16(x[bm * K + k]) * from_bf16(load(&y[k * N + n], active));
-          }
-          store_around(&z[bm * N + n], active, to_bf16(total), around_caches);
+          store_around(&z[bm * N + n], active, to_stored<T>(total), around_caches);
         });
       }
     }
@@ -74,10 +54,10 @@ int launch_matmul_batched(const T* x, const T* y, T* z, int64_t B, int64_t M, in
 
 extern "C" int matmul_batched_f32_openmp(const float* x, const float* y, float* z, int64_t B, int64_t M,
                                          int64_t K, int64_t N) {
-  return launch_matmul_batched(x, y, z, B, M, K, N, matmul_batched_f32);
+  return launch_matmul_batched(x, y, z, B, M, K, N, matmul_batched<float>);
 }
 
 extern "C" int matmul_batched_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t B,
                                           int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_batched(x, y, z, B, M, K, N, matmul_batched_bf16);
+  return launch_matmul_batched(x, y, z, B, M, K, N, matmul_batched<BF16>);
 }

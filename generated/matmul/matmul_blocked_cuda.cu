@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,9 +19,9 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    matmul_blocked_f32_kernel(const float* x, const float* y, float* z, Index M, Index K, Index N) {
+    matmul_blocked_kernel(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, Index M, Index K, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M * N) return;
   const Index m = Index(item / N);
@@ -29,69 +29,17 @@ __global__ void __launch_bounds__(256)
   float acc = 0.0f;
   float total = 0.0f;
   for (Index k = 0; k < K; ++k) {
-    total += x[m * K + k] * y[k * N + n];
+    total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
   }
   acc += total;
-  z[m * N + n] = acc;
+  z[m * N + n] = to_stored<T>(acc);
 }
 
-template <class Index>
-cudaError_t matmul_blocked_f32(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
-                               cudaStream_t stream) {
+template <class Index, class T>
+cudaError_t matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K,
+                           int64_t N, cudaStream_t stream) {
   if (const cudaError_t error =
-          launch(matmul_blocked_f32_kernel<Index>, ceil_div(M * N, 256), 256, 0, stream, x, y, z, M, K, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    matmul_blocked_bf16_kernel(const uint16_t* x, const uint16_t* y, uint16_t* z, Index M, Index K, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= M * N) return;
-  const Index m = Index(item / N);
-  const Index n = Index(item % N);
-  float acc = 0.0f;
-  float total = 0.0f;
-  for (Index k = 0; k < K; ++k) {
-    total += from_bf16(x[m * K + k]) * from_bf16(y[k * N + n]);
-  }
-  acc += total;
-  z[m * N + n] = to_bf16(acc);
-}
-
-template <class Index>
-cudaError_t matmul_blocked_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K,
-                                int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(matmul_blocked_bf16_kernel<Index>, ceil_div(M * N, 256), 256, 0, stream, x, y, z, M, K, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    matmul_blocked_f16_kernel(const uint16_t* x, const uint16_t* y, uint16_t* z, Index M, Index K, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= M * N) return;
-  const Index m = Index(item / N);
-  const Index n = Index(item % N);
-  float acc = 0.0f;
-  float total = 0.0f;
-  for (Index k = 0; k < K; ++k) {
-    total += from_f16(x[m * K + k]) * from_f16(y[k * N + n]);
-  }
-  acc += total;
-  z[m * N + n] = to_f16(acc);
-}
-
-template <class Index>
-cudaError_t matmul_blocked_f16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K,
-                               int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(matmul_blocked_f16_kernel<Index>, ceil_div(M * N, 256), 256, 0, stream, x, y, z, M, K, N);
+          launch(matmul_blocked_kernel<Index, T>, ceil_div(M * N, 256), 256, 0, stream, x, y, z, M, K, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -114,18 +62,18 @@ int launch_matmul_blocked(const T* x, const T* y, T* z, int64_t M, int64_t K, in
 
 extern "C" int matmul_blocked_f32_cuda(const float* x, const float* y, float* z, int64_t M, int64_t K,
                                        int64_t N, void* stream) {
-  return launch_matmul_blocked(x, y, z, M, K, N, stream, matmul_blocked_f32<int32_t>,
-                               matmul_blocked_f32<int64_t>);
+  return launch_matmul_blocked(x, y, z, M, K, N, stream, matmul_blocked<int32_t, float>,
+                               matmul_blocked<int64_t, float>);
 }
 
 extern "C" int matmul_blocked_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M,
                                         int64_t K, int64_t N, void* stream) {
-  return launch_matmul_blocked(x, y, z, M, K, N, stream, matmul_blocked_bf16<int32_t>,
-                               matmul_blocked_bf16<int64_t>);
+  return launch_matmul_blocked(x, y, z, M, K, N, stream, matmul_blocked<int32_t, BF16>,
+                               matmul_blocked<int64_t, BF16>);
 }
 
 extern "C" int matmul_blocked_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M,
                                        int64_t K, int64_t N, void* stream) {
-  return launch_matmul_blocked(x, y, z, M, K, N, stream, matmul_blocked_f16<int32_t>,
-                               matmul_blocked_f16<int64_t>);
+  return launch_matmul_blocked(x, y, z, M, K, N, stream, matmul_blocked<int32_t, F16>,
+                               matmul_blocked<int64_t, F16>);
 }

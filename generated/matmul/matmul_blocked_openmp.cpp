@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,8 +17,9 @@ namespace {
 
 using namespace kgen_openmp;
 
-void matmul_blocked_f32(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
+template <class T>
+void matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N) {
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -28,54 +29,10 @@ void matmul_blocked_f32(const float* x, const float* y, float* z, int64_t M, int
           Lanes<float, kLanes32> acc = 0.0f;
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
-            total += x[m * K + k] * load(&y[k * N + n], active);
+            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
           }
           acc += total;
-          store_around(&z[m * N + n], active, acc, around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void matmul_blocked_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K, int64_t N) {
-  const bool around_caches = M * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-          Lanes<float, kLanes32> acc = 0.0f;
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t k = 0; k < K; ++k) {
-            total += from_bf16(x[m * K + k]) * from_bf16(load(&y[k * N + n], active));
-          }
-          acc += total;
-          store_around(&z[m * N + n], active, to_bf16(acc), around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void matmul_blocked_f16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K, int64_t N) {
-  const bool around_caches = M * N * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-          Lanes<float, kLanes32> acc = 0.0f;
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t k = 0; k < K; ++k) {
-            total += from_f16(x[m * K + k]) * from_f16(load(&y[k * N + n], active));
-          }
-          acc += total;
-          store_around(&z[m * N + n], active, to_f16(acc), around_caches);
+          store_around(&z[m * N + n], active, to_stored<T>(acc), around_caches);
         });
       }
     }
@@ -98,15 +55,15 @@ int launch_matmul_blocked(const T* x, const T* y, T* z, int64_t M, int64_t K, in
 
 extern "C" int matmul_blocked_f32_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K,
                                          int64_t N) {
-  return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked_f32);
+  return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked<float>);
 }
 
 extern "C" int matmul_blocked_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M,
                                           int64_t K, int64_t N) {
-  return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked_bf16);
+  return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked<BF16>);
 }
 
 extern "C" int matmul_blocked_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M,
                                          int64_t K, int64_t N) {
-  return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked_f16);
+  return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked<F16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,18 +19,19 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256) boxes_to_planes_f32_kernel(const float* boxes, float* left, float* top,
-                                                                  float* right, float* bottom, Index N) {
+template <int kElements, class Index, class T>
+__global__ void __launch_bounds__(256)
+    boxes_to_planes_kernel(const Stored<T>* boxes, Stored<T>* left, Stored<T>* top, Stored<T>* right,
+                           Stored<T>* bottom, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index n_first = item * kElements;
   if (n_first >= N) return;
   const Index remaining = Index(N - n_first);
   const auto boxes_pack = load_pack<kElements, 4>(&boxes[n_first * 4], remaining);
-  Pack<float, kElements> left_pack;
-  Pack<float, kElements> top_pack;
-  Pack<float, kElements> right_pack;
-  Pack<float, kElements> bottom_pack;
+  Pack<Stored<T>, kElements> left_pack;
+  Pack<Stored<T>, kElements> top_pack;
+  Pack<Stored<T>, kElements> right_pack;
+  Pack<Stored<T>, kElements> bottom_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
     left_pack[i] = boxes_pack[4 * i];
@@ -44,53 +45,15 @@ __global__ void __launch_bounds__(256) boxes_to_planes_f32_kernel(const float* b
   store_pack(&bottom[n_first], bottom_pack, remaining);
 }
 
-template <class Index>
-cudaError_t boxes_to_planes_f32(const float* boxes, float* left, float* top, float* right, float* bottom,
-                                int64_t N, cudaStream_t stream) {
-  const int elements = aligned({boxes, left, top, right, bottom}) ? 2 : 1;
+template <class Index, class T>
+cudaError_t boxes_to_planes(const Stored<T>* boxes, Stored<T>* left, Stored<T>* top, Stored<T>* right,
+                            Stored<T>* bottom, int64_t N, cudaStream_t stream) {
+  const int elements = aligned({boxes, left, top, right, bottom}) ? 8 / kBytes<T> : 1;
   const int64_t groups = ceil_div(N, elements);
   if (const cudaError_t error =
-          launch(elements == 2 ? boxes_to_planes_f32_kernel<2, Index> : boxes_to_planes_f32_kernel<1, Index>,
+          launch(elements == 8 / kBytes<T> ? boxes_to_planes_kernel<8 / kBytes<T>, Index, T>
+                                           : boxes_to_planes_kernel<1, Index, T>,
                  ceil_div(groups, 256), 256, 0, stream, boxes, left, top, right, bottom, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    boxes_to_planes_bf16_kernel(const uint16_t* boxes, uint16_t* left, uint16_t* top, uint16_t* right,
-                                uint16_t* bottom, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto boxes_pack = load_pack<kElements, 4>(&boxes[n_first * 4], remaining);
-  Pack<uint16_t, kElements> left_pack;
-  Pack<uint16_t, kElements> top_pack;
-  Pack<uint16_t, kElements> right_pack;
-  Pack<uint16_t, kElements> bottom_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    left_pack[i] = boxes_pack[4 * i];
-    top_pack[i] = boxes_pack[4 * i + 1];
-    right_pack[i] = boxes_pack[4 * i + 2];
-    bottom_pack[i] = boxes_pack[4 * i + 3];
-  }
-  store_pack(&left[n_first], left_pack, remaining);
-  store_pack(&top[n_first], top_pack, remaining);
-  store_pack(&right[n_first], right_pack, remaining);
-  store_pack(&bottom[n_first], bottom_pack, remaining);
-}
-
-template <class Index>
-cudaError_t boxes_to_planes_bf16(const uint16_t* boxes, uint16_t* left, uint16_t* top, uint16_t* right,
-                                 uint16_t* bottom, int64_t N, cudaStream_t stream) {
-  const int elements = aligned({boxes, left, top, right, bottom}) ? 4 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(
-          elements == 4 ? boxes_to_planes_bf16_kernel<4, Index> : boxes_to_planes_bf16_kernel<1, Index>,
-          ceil_div(groups, 256), 256, 0, stream, boxes, left, top, right, bottom, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -154,14 +117,14 @@ int launch_boxes_to_planes(const T* boxes, T* left, T* top, T* right, T* bottom,
 
 extern "C" int boxes_to_planes_f32_cuda(const float* boxes, float* left, float* top, float* right,
                                         float* bottom, int64_t N, void* stream) {
-  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, stream, boxes_to_planes_f32<int32_t>,
-                                boxes_to_planes_f32<int64_t>);
+  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, stream, boxes_to_planes<int32_t, float>,
+                                boxes_to_planes<int64_t, float>);
 }
 
 extern "C" int boxes_to_planes_bf16_cuda(const uint16_t* boxes, uint16_t* left, uint16_t* top,
                                          uint16_t* right, uint16_t* bottom, int64_t N, void* stream) {
-  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, stream, boxes_to_planes_bf16<int32_t>,
-                                boxes_to_planes_bf16<int64_t>);
+  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, stream, boxes_to_planes<int32_t, BF16>,
+                                boxes_to_planes<int64_t, BF16>);
 }
 
 extern "C" int boxes_to_planes_f64_cuda(const double* boxes, double* left, double* top, double* right,

@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,52 +17,15 @@ namespace {
 
 using namespace kgen_openmp;
 
-void boxes_to_planes_f32(const float* boxes, float* left, float* top, float* right, float* bottom,
-                         int64_t N) {
-  const bool around_caches = N * 16 >= kBeyondCaches;
+template <class T>
+void boxes_to_planes(const Stored<T>* boxes, Stored<T>* left, Stored<T>* top, Stored<T>* right,
+                     Stored<T>* bottom, int64_t N) {
+  const bool around_caches = N * (4 * kBytes<T>) >= kBeyondCaches;
   OMP(omp parallel if (N > 16384))
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(&left[n], active, load_field<4, 0>(&boxes[n * 4], active), around_caches);
-            store_around(&top[n], active, load_field<4, 1>(&boxes[n * 4], active), around_caches);
-            store_around(&right[n], active, load_field<4, 2>(&boxes[n * 4], active), around_caches);
-            store_around(&bottom[n], active, load_field<4, 3>(&boxes[n * 4], active), around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void boxes_to_planes_bf16(const uint16_t* boxes, uint16_t* left, uint16_t* top, uint16_t* right,
-                          uint16_t* bottom, int64_t N) {
-  const bool around_caches = N * 8 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(&left[n], active, load_field<4, 0>(&boxes[n * 4], active), around_caches);
-            store_around(&top[n], active, load_field<4, 1>(&boxes[n * 4], active), around_caches);
-            store_around(&right[n], active, load_field<4, 2>(&boxes[n * 4], active), around_caches);
-            store_around(&bottom[n], active, load_field<4, 3>(&boxes[n * 4], active), around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void boxes_to_planes_f64(const double* boxes, double* left, double* top, double* right, double* bottom,
-                         int64_t N) {
-  const bool around_caches = N * 32 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes64>(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&left[n], active, load_field<4, 0>(&boxes[n * 4], active), around_caches);
             store_around(&top[n], active, load_field<4, 1>(&boxes[n * 4], active), around_caches);
@@ -90,15 +53,15 @@ int launch_boxes_to_planes(const T* boxes, T* left, T* top, T* right, T* bottom,
 
 extern "C" int boxes_to_planes_f32_openmp(const float* boxes, float* left, float* top, float* right,
                                           float* bottom, int64_t N) {
-  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes_f32);
+  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes<float>);
 }
 
 extern "C" int boxes_to_planes_bf16_openmp(const uint16_t* boxes, uint16_t* left, uint16_t* top,
                                            uint16_t* right, uint16_t* bottom, int64_t N) {
-  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes_bf16);
+  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes<BF16>);
 }
 
 extern "C" int boxes_to_planes_f64_openmp(const double* boxes, double* left, double* top, double* right,
                                           double* bottom, int64_t N) {
-  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes_f64);
+  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes<double>);
 }

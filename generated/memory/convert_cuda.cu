@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,109 +19,28 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256) convert_f32_bf16_kernel(const float* x, uint16_t* y, Index N) {
+template <int kElements, class Index, class T, class U>
+__global__ void __launch_bounds__(256) convert__kernel_kernel(const Stored<T>* x, Stored<U>* y, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index n_first = item * kElements;
   if (n_first >= N) return;
   const Index remaining = Index(N - n_first);
   const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
+  Pack<Stored<U>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    y_pack[i] = to_bf16(x_pack[i]);
+    y_pack[i] = to_value<T>(to_stored<U>(Value<U>(x_pack[i])));
   }
   store_pack(&y[n_first], y_pack, remaining);
 }
 
-template <class Index>
-cudaError_t convert_f32_bf16(const float* x, uint16_t* y, int64_t N, cudaStream_t stream) {
+template <class Index, class T, class U>
+cudaError_t convert__kernel(const Stored<T>* x, Stored<U>* y, int64_t N, cudaStream_t stream) {
   const int elements = aligned({x, y}) ? 8 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? convert_f32_bf16_kernel<8, Index> : convert_f32_bf16_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, y, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256) convert_bf16_f32_kernel(const uint16_t* x, float* y, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
-  Pack<float, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    y_pack[i] = from_bf16(x_pack[i]);
-  }
-  store_pack(&y[n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t convert_bf16_f32(const uint16_t* x, float* y, int64_t N, cudaStream_t stream) {
-  const int elements = aligned({x, y}) ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? convert_bf16_f32_kernel<8, Index> : convert_bf16_f32_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, y, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256) convert_f32_f16_kernel(const float* x, uint16_t* y, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    y_pack[i] = to_f16(x_pack[i]);
-  }
-  store_pack(&y[n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t convert_f32_f16(const float* x, uint16_t* y, int64_t N, cudaStream_t stream) {
-  const int elements = aligned({x, y}) ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? convert_f32_f16_kernel<8, Index> : convert_f32_f16_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, y, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256) convert_f16_f32_kernel(const uint16_t* x, float* y, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
-  Pack<float, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    y_pack[i] = from_f16(x_pack[i]);
-  }
-  store_pack(&y[n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t convert_f16_f32(const uint16_t* x, float* y, int64_t N, cudaStream_t stream) {
-  const int elements = aligned({x, y}) ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? convert_f16_f32_kernel<8, Index> : convert_f16_f32_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, y, N);
+  if (const cudaError_t error = launch(
+          elements == 8 ? convert__kernel_kernel<8, Index, T, U> : convert__kernel_kernel<1, Index, T, U>,
+          ceil_div(groups, 256), 256, 0, stream, x, y, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -154,33 +73,6 @@ cudaError_t convert_f32_i8(const float* x, int8_t* y, int64_t N, cudaStream_t st
   return cudaSuccess;
 }
 
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256) convert_i8_f32_kernel(const int8_t* x, float* y, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
-  Pack<float, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    y_pack[i] = float(x_pack[i]);
-  }
-  store_pack(&y[n_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t convert_i8_f32(const int8_t* x, float* y, int64_t N, cudaStream_t stream) {
-  const int elements = aligned({x, y}) ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? convert_i8_f32_kernel<8, Index> : convert_i8_f32_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, y, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
 // Checks the arguments, then runs.
 template <class XElement, class YElement, class Run, class RunWide>
 int launch_convert(const XElement* x, YElement* y, int64_t N, void* stream, Run run, RunWide run_wide) {
@@ -196,19 +88,23 @@ int launch_convert(const XElement* x, YElement* y, int64_t N, void* stream, Run 
 }  // namespace
 
 extern "C" int convert_f32_bf16_cuda(const float* x, uint16_t* y, int64_t N, void* stream) {
-  return launch_convert(x, y, N, stream, convert_f32_bf16<int32_t>, convert_f32_bf16<int64_t>);
+  return launch_convert(x, y, N, stream, convert__kernel<int32_t, float, BF16>,
+                        convert__kernel<int64_t, float, BF16>);
 }
 
 extern "C" int convert_bf16_f32_cuda(const uint16_t* x, float* y, int64_t N, void* stream) {
-  return launch_convert(x, y, N, stream, convert_bf16_f32<int32_t>, convert_bf16_f32<int64_t>);
+  return launch_convert(x, y, N, stream, convert__kernel<int32_t, BF16, float>,
+                        convert__kernel<int64_t, BF16, float>);
 }
 
 extern "C" int convert_f32_f16_cuda(const float* x, uint16_t* y, int64_t N, void* stream) {
-  return launch_convert(x, y, N, stream, convert_f32_f16<int32_t>, convert_f32_f16<int64_t>);
+  return launch_convert(x, y, N, stream, convert__kernel<int32_t, float, F16>,
+                        convert__kernel<int64_t, float, F16>);
 }
 
 extern "C" int convert_f16_f32_cuda(const uint16_t* x, float* y, int64_t N, void* stream) {
-  return launch_convert(x, y, N, stream, convert_f16_f32<int32_t>, convert_f16_f32<int64_t>);
+  return launch_convert(x, y, N, stream, convert__kernel<int32_t, F16, float>,
+                        convert__kernel<int64_t, F16, float>);
 }
 
 extern "C" int convert_f32_i8_cuda(const float* x, int8_t* y, int64_t N, void* stream) {
@@ -216,5 +112,6 @@ extern "C" int convert_f32_i8_cuda(const float* x, int8_t* y, int64_t N, void* s
 }
 
 extern "C" int convert_i8_f32_cuda(const int8_t* x, float* y, int64_t N, void* stream) {
-  return launch_convert(x, y, N, stream, convert_i8_f32<int32_t>, convert_i8_f32<int64_t>);
+  return launch_convert(x, y, N, stream, convert__kernel<int32_t, int8_t, float>,
+                        convert__kernel<int64_t, int8_t, float>);
 }

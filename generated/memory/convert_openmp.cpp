@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,61 +17,17 @@ namespace {
 
 using namespace kgen_openmp;
 
-void convert_f32_bf16(const float* x, uint16_t* y, int64_t N) {
-  const bool around_caches = N * 2 >= kBeyondCaches;
+template <class T, class U>
+void convert__kernel(const Stored<T>* x, Stored<U>* y, int64_t N) {
+  const bool around_caches = N * (8 / kBytes<T>) >= kBeyondCaches;
   OMP(omp parallel if (N > 16384))
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
-                          [=](int64_t n, auto active) {
-                            store_around(&y[n], active, to_bf16(load(&x[n], active)), around_caches);
-                          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void convert_bf16_f32(const uint16_t* x, float* y, int64_t N) {
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
-                          [=](int64_t n, auto active) {
-                            store_around(&y[n], active, from_bf16(load(&x[n], active)), around_caches);
-                          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void convert_f32_f16(const float* x, uint16_t* y, int64_t N) {
-  const bool around_caches = N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
-                          [=](int64_t n, auto active) {
-                            store_around(&y[n], active, to_f16(load(&x[n], active)), around_caches);
-                          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void convert_f16_f32(const uint16_t* x, float* y, int64_t N) {
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
-                          [=](int64_t n, auto active) {
-                            store_around(&y[n], active, from_f16(load(&x[n], active)), around_caches);
-                          });
+      for_lines<kLanes32>(
+          around_caches, &y[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
+            store_around(&y[n], active, to_value<T>(to_stored<U>(load(&x[n], active))), around_caches);
+          });
     }
     if (around_caches) finish_stores();
   }
@@ -121,19 +77,19 @@ int launch_convert(const XElement* x, YElement* y, int64_t N, Run run) {
 }  // namespace
 
 extern "C" int convert_f32_bf16_openmp(const float* x, uint16_t* y, int64_t N) {
-  return launch_convert(x, y, N, convert_f32_bf16);
+  return launch_convert(x, y, N, convert__kernel<float, BF16>);
 }
 
 extern "C" int convert_bf16_f32_openmp(const uint16_t* x, float* y, int64_t N) {
-  return launch_convert(x, y, N, convert_bf16_f32);
+  return launch_convert(x, y, N, convert__kernel<BF16, float>);
 }
 
 extern "C" int convert_f32_f16_openmp(const float* x, uint16_t* y, int64_t N) {
-  return launch_convert(x, y, N, convert_f32_f16);
+  return launch_convert(x, y, N, convert__kernel<float, F16>);
 }
 
 extern "C" int convert_f16_f32_openmp(const uint16_t* x, float* y, int64_t N) {
-  return launch_convert(x, y, N, convert_f16_f32);
+  return launch_convert(x, y, N, convert__kernel<F16, float>);
 }
 
 extern "C" int convert_f32_i8_openmp(const float* x, int8_t* y, int64_t N) {

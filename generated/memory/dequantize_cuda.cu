@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,10 +19,9 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
+template <int kElements, class Index, class Q, class T>
 __global__ void __launch_bounds__(256)
-    dequantize_f32_i8_kernel(const int8_t* q, const float* scale, const int32_t* zero, float* x, Index N,
-                             Index C) {
+    dequantize_kernel(const Q* q, const float* scale, const int32_t* zero, Stored<T>* x, Index N, Index C) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index groups = Index((C + kElements - 1) / kElements);
   if (item >= N * groups) return;
@@ -33,126 +32,21 @@ __global__ void __launch_bounds__(256)
   const auto q_pack = load_pack<kElements>(&q[n * C + c_first], remaining);
   const auto zero_pack = load_pack<kElements>(&zero[c_first], remaining);
   const auto scale_pack = load_pack<kElements>(&scale[c_first], remaining);
-  Pack<float, kElements> x_pack;
+  Pack<Stored<T>, kElements> x_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    x_pack[i] = float(wrapping_subtract(int32_t(q_pack[i]), zero_pack[i])) * scale_pack[i];
+    x_pack[i] = to_stored<T>(float(wrapping_subtract(int32_t(q_pack[i]), zero_pack[i])) * scale_pack[i]);
   }
   store_pack(&x[n * C + c_first], x_pack, remaining);
 }
 
-template <class Index>
-cudaError_t dequantize_f32_i8(const int8_t* q, const float* scale, const int32_t* zero, float* x, int64_t N,
-                              int64_t C, cudaStream_t stream) {
+template <class Index, class Q, class T>
+cudaError_t dequantize(const Q* q, const float* scale, const int32_t* zero, Stored<T>* x, int64_t N,
+                       int64_t C, cudaStream_t stream) {
   const int elements = aligned({q, zero, scale, x}) && C % 8 == 0 ? 8 : 1;
   const int64_t groups = ceil_div(C, elements);
   if (const cudaError_t error =
-          launch(elements == 8 ? dequantize_f32_i8_kernel<8, Index> : dequantize_f32_i8_kernel<1, Index>,
-                 ceil_div(N * groups, 256), 256, 0, stream, q, scale, zero, x, N, C);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    dequantize_f32_u8_kernel(const uint8_t* q, const float* scale, const int32_t* zero, float* x, Index N,
-                             Index C) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((C + kElements - 1) / kElements);
-  if (item >= N * groups) return;
-  const Index n = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index c_first = group * kElements;
-  const Index remaining = Index(C - c_first);
-  const auto q_pack = load_pack<kElements>(&q[n * C + c_first], remaining);
-  const auto zero_pack = load_pack<kElements>(&zero[c_first], remaining);
-  const auto scale_pack = load_pack<kElements>(&scale[c_first], remaining);
-  Pack<float, kElements> x_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    x_pack[i] = float(wrapping_subtract(int32_t(q_pack[i]), zero_pack[i])) * scale_pack[i];
-  }
-  store_pack(&x[n * C + c_first], x_pack, remaining);
-}
-
-template <class Index>
-cudaError_t dequantize_f32_u8(const uint8_t* q, const float* scale, const int32_t* zero, float* x, int64_t N,
-                              int64_t C, cudaStream_t stream) {
-  const int elements = aligned({q, zero, scale, x}) && C % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(C, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? dequantize_f32_u8_kernel<8, Index> : dequantize_f32_u8_kernel<1, Index>,
-                 ceil_div(N * groups, 256), 256, 0, stream, q, scale, zero, x, N, C);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    dequantize_bf16_i8_kernel(const int8_t* q, const float* scale, const int32_t* zero, uint16_t* x, Index N,
-                              Index C) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((C + kElements - 1) / kElements);
-  if (item >= N * groups) return;
-  const Index n = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index c_first = group * kElements;
-  const Index remaining = Index(C - c_first);
-  const auto q_pack = load_pack<kElements>(&q[n * C + c_first], remaining);
-  const auto zero_pack = load_pack<kElements>(&zero[c_first], remaining);
-  const auto scale_pack = load_pack<kElements>(&scale[c_first], remaining);
-  Pack<uint16_t, kElements> x_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    x_pack[i] = to_bf16(float(wrapping_subtract(int32_t(q_pack[i]), zero_pack[i])) * scale_pack[i]);
-  }
-  store_pack(&x[n * C + c_first], x_pack, remaining);
-}
-
-template <class Index>
-cudaError_t dequantize_bf16_i8(const int8_t* q, const float* scale, const int32_t* zero, uint16_t* x,
-                               int64_t N, int64_t C, cudaStream_t stream) {
-  const int elements = aligned({q, zero, scale, x}) && C % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(C, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? dequantize_bf16_i8_kernel<8, Index> : dequantize_bf16_i8_kernel<1, Index>,
-                 ceil_div(N * groups, 256), 256, 0, stream, q, scale, zero, x, N, C);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    dequantize_bf16_u8_kernel(const uint8_t* q, const float* scale, const int32_t* zero, uint16_t* x, Index N,
-                              Index C) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((C + kElements - 1) / kElements);
-  if (item >= N * groups) return;
-  const Index n = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index c_first = group * kElements;
-  const Index remaining = Index(C - c_first);
-  const auto q_pack = load_pack<kElements>(&q[n * C + c_first], remaining);
-  const auto zero_pack = load_pack<kElements>(&zero[c_first], remaining);
-  const auto scale_pack = load_pack<kElements>(&scale[c_first], remaining);
-  Pack<uint16_t, kElements> x_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    x_pack[i] = to_bf16(float(wrapping_subtract(int32_t(q_pack[i]), zero_pack[i])) * scale_pack[i]);
-  }
-  store_pack(&x[n * C + c_first], x_pack, remaining);
-}
-
-template <class Index>
-cudaError_t dequantize_bf16_u8(const uint8_t* q, const float* scale, const int32_t* zero, uint16_t* x,
-                               int64_t N, int64_t C, cudaStream_t stream) {
-  const int elements = aligned({q, zero, scale, x}) && C % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(C, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? dequantize_bf16_u8_kernel<8, Index> : dequantize_bf16_u8_kernel<1, Index>,
+          launch(elements == 8 ? dequantize_kernel<8, Index, Q, T> : dequantize_kernel<1, Index, Q, T>,
                  ceil_div(N * groups, 256), 256, 0, stream, q, scale, zero, x, N, C);
       error != cudaSuccess)
     return error;
@@ -176,24 +70,24 @@ int launch_dequantize(const QElement* q, const float* scale, const int32_t* zero
 
 extern "C" int dequantize_f32_i8_cuda(const int8_t* q, const float* scale, const int32_t* zero, float* x,
                                       int64_t N, int64_t C, void* stream) {
-  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize_f32_i8<int32_t>,
-                           dequantize_f32_i8<int64_t>);
+  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize<int32_t, int8_t, float>,
+                           dequantize<int64_t, int8_t, float>);
 }
 
 extern "C" int dequantize_f32_u8_cuda(const uint8_t* q, const float* scale, const int32_t* zero, float* x,
                                       int64_t N, int64_t C, void* stream) {
-  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize_f32_u8<int32_t>,
-                           dequantize_f32_u8<int64_t>);
+  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize<int32_t, uint8_t, float>,
+                           dequantize<int64_t, uint8_t, float>);
 }
 
 extern "C" int dequantize_bf16_i8_cuda(const int8_t* q, const float* scale, const int32_t* zero, uint16_t* x,
                                        int64_t N, int64_t C, void* stream) {
-  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize_bf16_i8<int32_t>,
-                           dequantize_bf16_i8<int64_t>);
+  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize<int32_t, int8_t, BF16>,
+                           dequantize<int64_t, int8_t, BF16>);
 }
 
 extern "C" int dequantize_bf16_u8_cuda(const uint8_t* q, const float* scale, const int32_t* zero, uint16_t* x,
                                        int64_t N, int64_t C, void* stream) {
-  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize_bf16_u8<int32_t>,
-                           dequantize_bf16_u8<int64_t>);
+  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize<int32_t, uint8_t, BF16>,
+                           dequantize<int64_t, uint8_t, BF16>);
 }

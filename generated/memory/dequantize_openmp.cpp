@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,92 +17,23 @@ namespace {
 
 using namespace kgen_openmp;
 
-void dequantize_f32_i8(const int8_t* q, const float* scale, const int32_t* zero, float* x, int64_t N,
-                       int64_t C) {
-  const bool around_caches = N * C * 4 >= kBeyondCaches;
+template <class Q, class T>
+void dequantize(const Q* q, const float* scale, const int32_t* zero, Stored<T>* x, int64_t N, int64_t C) {
+  const bool around_caches = N * C * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (N * C > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
-        for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
-                            [=](int64_t c, auto active) {
-                              store_around(
-                                  &x[n * C + c], active,
-                                  convert<float>(widened_bytes<int32_t>(load(&q[n * C + c], active)) -
-                                                 load(&zero[c], active)) *
-                                      load(&scale[c], active),
-                                  around_caches);
-                            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void dequantize_f32_u8(const uint8_t* q, const float* scale, const int32_t* zero, float* x, int64_t N,
-                       int64_t C) {
-  const bool around_caches = N * C * 4 >= kBeyondCaches;
-  OMP(omp parallel if (N * C > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n = 0; n < N; ++n) {
-      for (int64_t c_first = 0; c_first < C; c_first += 4096) {
-        for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
-                            [=](int64_t c, auto active) {
-                              store_around(
-                                  &x[n * C + c], active,
-                                  convert<float>(widened_bytes<int32_t>(load(&q[n * C + c], active)) -
-                                                 load(&zero[c], active)) *
-                                      load(&scale[c], active),
-                                  around_caches);
-                            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void dequantize_bf16_i8(const int8_t* q, const float* scale, const int32_t* zero, uint16_t* x, int64_t N,
-                        int64_t C) {
-  const bool around_caches = N * C * 2 >= kBeyondCaches;
-  OMP(omp parallel if (N * C > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n = 0; n < N; ++n) {
-      for (int64_t c_first = 0; c_first < C; c_first += 4096) {
-        for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
-                            [=](int64_t c, auto active) {
-                              store_around(
-                                  &x[n * C + c], active,
-                                  to_bf16(convert<float>(widened_bytes<int32_t>(load(&q[n * C + c], active)) -
-                                                         load(&zero[c], active)) *
-                                          load(&scale[c], active)),
-                                  around_caches);
-                            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void dequantize_bf16_u8(const uint8_t* q, const float* scale, const int32_t* zero, uint16_t* x, int64_t N,
-                        int64_t C) {
-  const bool around_caches = N * C * 2 >= kBeyondCaches;
-  OMP(omp parallel if (N * C > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n = 0; n < N; ++n) {
-      for (int64_t c_first = 0; c_first < C; c_first += 4096) {
-        for_lines<kLanes32>(around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
-                            [=](int64_t c, auto active) {
-                              store_around(
-                                  &x[n * C + c], active,
-                                  to_bf16(convert<float>(widened_bytes<int32_t>(load(&q[n * C + c], active)) -
-                                                         load(&zero[c], active)) *
-                                          load(&scale[c], active)),
-                                  around_caches);
-                            });
+        for_lines<kLanes32>(
+            around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
+            [=](int64_t c, auto active) {
+              store_around(&x[n * C + c], active,
+                           to_stored<T>(convert<float>(widened_bytes<int32_t>(load(&q[n * C + c], active)) -
+                                                       load(&zero[c], active)) *
+                                        load(&scale[c], active)),
+                           around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();
@@ -125,20 +56,20 @@ int launch_dequantize(const QElement* q, const float* scale, const int32_t* zero
 
 extern "C" int dequantize_f32_i8_openmp(const int8_t* q, const float* scale, const int32_t* zero, float* x,
                                         int64_t N, int64_t C) {
-  return launch_dequantize(q, scale, zero, x, N, C, dequantize_f32_i8);
+  return launch_dequantize(q, scale, zero, x, N, C, dequantize<int8_t, float>);
 }
 
 extern "C" int dequantize_f32_u8_openmp(const uint8_t* q, const float* scale, const int32_t* zero, float* x,
                                         int64_t N, int64_t C) {
-  return launch_dequantize(q, scale, zero, x, N, C, dequantize_f32_u8);
+  return launch_dequantize(q, scale, zero, x, N, C, dequantize<uint8_t, float>);
 }
 
 extern "C" int dequantize_bf16_i8_openmp(const int8_t* q, const float* scale, const int32_t* zero,
                                          uint16_t* x, int64_t N, int64_t C) {
-  return launch_dequantize(q, scale, zero, x, N, C, dequantize_bf16_i8);
+  return launch_dequantize(q, scale, zero, x, N, C, dequantize<int8_t, BF16>);
 }
 
 extern "C" int dequantize_bf16_u8_openmp(const uint8_t* q, const float* scale, const int32_t* zero,
                                          uint16_t* x, int64_t N, int64_t C) {
-  return launch_dequantize(q, scale, zero, x, N, C, dequantize_bf16_u8);
+  return launch_dequantize(q, scale, zero, x, N, C, dequantize<uint8_t, BF16>);
 }

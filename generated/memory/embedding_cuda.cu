@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,9 +19,9 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    embedding_f32_kernel(const int32_t* token, const float* table, float* row, Index N, Index V, Index D) {
+template <int kElements, class Index, class T>
+__global__ void __launch_bounds__(256) embedding_kernel(const int32_t* token, const Stored<T>* table,
+                                                        Stored<T>* row, Index N, Index V, Index D) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index groups = Index((D + kElements - 1) / kElements);
   if (item >= N * groups) return;
@@ -31,57 +31,23 @@ __global__ void __launch_bounds__(256)
   const Index remaining = Index(D - d_first);
   const auto table_pack = inside(int64_t(token[n]), V)
                               ? load_pack<kElements>(&table[int64_t(token[n]) * D + d_first], remaining)
-                              : Pack<float, kElements>{};
-  Pack<float, kElements> row_pack;
+                              : Pack<Stored<T>, kElements>{};
+  Pack<Stored<T>, kElements> row_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    row_pack[i] = inside(int64_t(token[n]), V) ? table_pack[i] : 0.0f;
+    row_pack[i] = inside(int64_t(token[n]), V) ? table_pack[i] : Stored<T>(0);
   }
   store_pack(&row[n * D + d_first], row_pack, remaining);
 }
 
-template <class Index>
-cudaError_t embedding_f32(const int32_t* token, const float* table, float* row, int64_t N, int64_t V,
-                          int64_t D, cudaStream_t stream) {
-  const int elements = aligned({table, row}) && D % 4 == 0 ? 4 : 1;
+template <class Index, class T>
+cudaError_t embedding(const int32_t* token, const Stored<T>* table, Stored<T>* row, int64_t N, int64_t V,
+                      int64_t D, cudaStream_t stream) {
+  const int elements = aligned({table, row}) && D % (16 / kBytes<T>) == 0 ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(D, elements);
-  if (const cudaError_t error =
-          launch(elements == 4 ? embedding_f32_kernel<4, Index> : embedding_f32_kernel<1, Index>,
-                 ceil_div(N * groups, 256), 256, 0, stream, token, table, row, N, V, D);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256) embedding_bf16_kernel(const int32_t* token, const uint16_t* table,
-                                                             uint16_t* row, Index N, Index V, Index D) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((D + kElements - 1) / kElements);
-  if (item >= N * groups) return;
-  const Index n = Index(item / groups);
-  const Index group = Index(item % groups);
-  const Index d_first = group * kElements;
-  const Index remaining = Index(D - d_first);
-  const auto table_pack = inside(int64_t(token[n]), V)
-                              ? load_pack<kElements>(&table[int64_t(token[n]) * D + d_first], remaining)
-                              : Pack<uint16_t, kElements>{};
-  Pack<uint16_t, kElements> row_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    row_pack[i] = inside(int64_t(token[n]), V) ? table_pack[i] : uint16_t{0};
-  }
-  store_pack(&row[n * D + d_first], row_pack, remaining);
-}
-
-template <class Index>
-cudaError_t embedding_bf16(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N, int64_t V,
-                           int64_t D, cudaStream_t stream) {
-  const int elements = aligned({table, row}) && D % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(D, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? embedding_bf16_kernel<8, Index> : embedding_bf16_kernel<1, Index>,
-                 ceil_div(N * groups, 256), 256, 0, stream, token, table, row, N, V, D);
+  if (const cudaError_t error = launch(elements == 16 / kBytes<T> ? embedding_kernel<16 / kBytes<T>, Index, T>
+                                                                  : embedding_kernel<1, Index, T>,
+                                       ceil_div(N * groups, 256), 256, 0, stream, token, table, row, N, V, D);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -105,11 +71,12 @@ int launch_embedding(const int32_t* token, const T* table, T* row, int64_t N, in
 
 extern "C" int embedding_f32_cuda(const int32_t* token, const float* table, float* row, int64_t N, int64_t V,
                                   int64_t D, void* stream) {
-  return launch_embedding(token, table, row, N, V, D, stream, embedding_f32<int32_t>, embedding_f32<int64_t>);
+  return launch_embedding(token, table, row, N, V, D, stream, embedding<int32_t, float>,
+                          embedding<int64_t, float>);
 }
 
 extern "C" int embedding_bf16_cuda(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N,
                                    int64_t V, int64_t D, void* stream) {
-  return launch_embedding(token, table, row, N, V, D, stream, embedding_bf16<int32_t>,
-                          embedding_bf16<int64_t>);
+  return launch_embedding(token, table, row, N, V, D, stream, embedding<int32_t, BF16>,
+                          embedding<int64_t, BF16>);
 }

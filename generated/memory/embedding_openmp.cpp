@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,8 +17,10 @@ namespace {
 
 using namespace kgen_openmp;
 
-void embedding_f32(const int32_t* token, const float* table, float* row, int64_t N, int64_t V, int64_t D) {
-  const bool around_caches = N * D * 4 >= kBeyondCaches;
+template <class T>
+void embedding(const int32_t* token, const Stored<T>* table, Stored<T>* row, int64_t N, int64_t V,
+               int64_t D) {
+  const bool around_caches = N * D * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (N * D > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -29,29 +31,7 @@ void embedding_f32(const int32_t* token, const float* table, float* row, int64_t
                               store_around(&row[n * D + d], active,
                                            inside(int64_t(token[n]), V)
                                                ? load(&table[int64_t(token[n]) * D + d], active)
-                                               : 0.0f,
-                                           around_caches);
-                            });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void embedding_bf16(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N, int64_t V,
-                    int64_t D) {
-  const bool around_caches = N * D * 2 >= kBeyondCaches;
-  OMP(omp parallel if (N * D > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n = 0; n < N; ++n) {
-      for (int64_t d_first = 0; d_first < D; d_first += 4096) {
-        for_lines<kLanes32>(around_caches, &row[n * D + d_first], d_first, smaller(d_first + 4096, D),
-                            [=](int64_t d, auto active) {
-                              store_around(&row[n * D + d], active,
-                                           inside(int64_t(token[n]), V)
-                                               ? load(&table[int64_t(token[n]) * D + d], active)
-                                               : uint16_t{0},
+                                               : Stored<T>(0),
                                            around_caches);
                             });
       }
@@ -75,10 +55,10 @@ int launch_embedding(const int32_t* token, const T* table, T* row, int64_t N, in
 
 extern "C" int embedding_f32_openmp(const int32_t* token, const float* table, float* row, int64_t N,
                                     int64_t V, int64_t D) {
-  return launch_embedding(token, table, row, N, V, D, embedding_f32);
+  return launch_embedding(token, table, row, N, V, D, embedding<float>);
 }
 
 extern "C" int embedding_bf16_openmp(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N,
                                      int64_t V, int64_t D) {
-  return launch_embedding(token, table, row, N, V, D, embedding_bf16);
+  return launch_embedding(token, table, row, N, V, D, embedding<BF16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,116 +19,29 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
+template <int kElements, class Index, class Q, class T>
 __global__ void __launch_bounds__(256)
-    quantize_f32_i8_kernel(const float* x, float scale, int32_t zero, int8_t* q, Index N) {
+    quantize_kernel(const Stored<T>* x, float scale, int32_t zero, Q* q, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index n_first = item * kElements;
   if (n_first >= N) return;
   const Index remaining = Index(N - n_first);
   const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
-  Pack<int8_t, kElements> q_pack;
+  Pack<Q, kElements> q_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    q_pack[i] = saturate<int8_t>(rintf(x_pack[i] / scale) + float(zero));
+    q_pack[i] = saturate<Q>(rintf(to_value<T>(x_pack[i]) / scale) + float(zero));
   }
   store_pack(&q[n_first], q_pack, remaining);
 }
 
-template <class Index>
-cudaError_t quantize_f32_i8(const float* x, float scale, int32_t zero, int8_t* q, int64_t N,
-                            cudaStream_t stream) {
-  const int elements = aligned({x, q}) ? 8 : 1;
+template <class Index, class Q, class T>
+cudaError_t quantize(const Stored<T>* x, float scale, int32_t zero, Q* q, int64_t N, cudaStream_t stream) {
+  const int elements = aligned({x, q}) ? 32 / kBytes<T> : 1;
   const int64_t groups = ceil_div(N, elements);
   if (const cudaError_t error =
-          launch(elements == 8 ? quantize_f32_i8_kernel<8, Index> : quantize_f32_i8_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, scale, zero, q, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    quantize_f32_u8_kernel(const float* x, float scale, int32_t zero, uint8_t* q, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
-  Pack<uint8_t, kElements> q_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    q_pack[i] = saturate<uint8_t>(rintf(x_pack[i] / scale) + float(zero));
-  }
-  store_pack(&q[n_first], q_pack, remaining);
-}
-
-template <class Index>
-cudaError_t quantize_f32_u8(const float* x, float scale, int32_t zero, uint8_t* q, int64_t N,
-                            cudaStream_t stream) {
-  const int elements = aligned({x, q}) ? 8 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? quantize_f32_u8_kernel<8, Index> : quantize_f32_u8_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, scale, zero, q, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    quantize_bf16_i8_kernel(const uint16_t* x, float scale, int32_t zero, int8_t* q, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
-  Pack<int8_t, kElements> q_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    q_pack[i] = saturate<int8_t>(rintf(from_bf16(x_pack[i]) / scale) + float(zero));
-  }
-  store_pack(&q[n_first], q_pack, remaining);
-}
-
-template <class Index>
-cudaError_t quantize_bf16_i8(const uint16_t* x, float scale, int32_t zero, int8_t* q, int64_t N,
-                             cudaStream_t stream) {
-  const int elements = aligned({x, q}) ? 16 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 16 ? quantize_bf16_i8_kernel<16, Index> : quantize_bf16_i8_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, scale, zero, q, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    quantize_bf16_u8_kernel(const uint16_t* x, float scale, int32_t zero, uint8_t* q, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index n_first = item * kElements;
-  if (n_first >= N) return;
-  const Index remaining = Index(N - n_first);
-  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
-  Pack<uint8_t, kElements> q_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    q_pack[i] = saturate<uint8_t>(rintf(from_bf16(x_pack[i]) / scale) + float(zero));
-  }
-  store_pack(&q[n_first], q_pack, remaining);
-}
-
-template <class Index>
-cudaError_t quantize_bf16_u8(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N,
-                             cudaStream_t stream) {
-  const int elements = aligned({x, q}) ? 16 : 1;
-  const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 16 ? quantize_bf16_u8_kernel<16, Index> : quantize_bf16_u8_kernel<1, Index>,
+          launch(elements == 32 / kBytes<T> ? quantize_kernel<32 / kBytes<T>, Index, Q, T>
+                                            : quantize_kernel<1, Index, Q, T>,
                  ceil_div(groups, 256), 256, 0, stream, x, scale, zero, q, N);
       error != cudaSuccess)
     return error;
@@ -152,20 +65,24 @@ int launch_quantize(const XElement* x, float scale, int32_t zero, QElement* q, i
 
 extern "C" int quantize_f32_i8_cuda(const float* x, float scale, int32_t zero, int8_t* q, int64_t N,
                                     void* stream) {
-  return launch_quantize(x, scale, zero, q, N, stream, quantize_f32_i8<int32_t>, quantize_f32_i8<int64_t>);
+  return launch_quantize(x, scale, zero, q, N, stream, quantize<int32_t, int8_t, float>,
+                         quantize<int64_t, int8_t, float>);
 }
 
 extern "C" int quantize_f32_u8_cuda(const float* x, float scale, int32_t zero, uint8_t* q, int64_t N,
                                     void* stream) {
-  return launch_quantize(x, scale, zero, q, N, stream, quantize_f32_u8<int32_t>, quantize_f32_u8<int64_t>);
+  return launch_quantize(x, scale, zero, q, N, stream, quantize<int32_t, uint8_t, float>,
+                         quantize<int64_t, uint8_t, float>);
 }
 
 extern "C" int quantize_bf16_i8_cuda(const uint16_t* x, float scale, int32_t zero, int8_t* q, int64_t N,
                                      void* stream) {
-  return launch_quantize(x, scale, zero, q, N, stream, quantize_bf16_i8<int32_t>, quantize_bf16_i8<int64_t>);
+  return launch_quantize(x, scale, zero, q, N, stream, quantize<int32_t, int8_t, BF16>,
+                         quantize<int64_t, int8_t, BF16>);
 }
 
 extern "C" int quantize_bf16_u8_cuda(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N,
                                      void* stream) {
-  return launch_quantize(x, scale, zero, q, N, stream, quantize_bf16_u8<int32_t>, quantize_bf16_u8<int64_t>);
+  return launch_quantize(x, scale, zero, q, N, stream, quantize<int32_t, uint8_t, BF16>,
+                         quantize<int64_t, uint8_t, BF16>);
 }

@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,7 +17,8 @@ namespace {
 
 using namespace kgen_openmp;
 
-void quantize_f32_i8(const float* x, float scale, int32_t zero, int8_t* q, int64_t N) {
+template <class Q, class T>
+void quantize(const Stored<T>* x, float scale, int32_t zero, Q* q, int64_t N) {
   const bool around_caches = N >= kBeyondCaches;
   OMP(omp parallel if (N > 16384))
   {
@@ -26,61 +27,8 @@ void quantize_f32_i8(const float* x, float scale, int32_t zero, int8_t* q, int64
       for_lines<kLanes32>(
           around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
             store_around(&q[n], active,
-                         saturate<int8_t>(round(quotient(load(&x[n], active), scale)) + float(zero)),
+                         saturate<Q>(round(quotient(to_value<T>(load(&x[n], active)), scale)) + float(zero)),
                          around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void quantize_f32_u8(const float* x, float scale, int32_t zero, uint8_t* q, int64_t N) {
-  const bool around_caches = N >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(&q[n], active,
-                         saturate<uint8_t>(round(quotient(load(&x[n], active), scale)) + float(zero)),
-                         around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void quantize_bf16_i8(const uint16_t* x, float scale, int32_t zero, int8_t* q, int64_t N) {
-  const bool around_caches = N >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(
-                &q[n], active,
-                saturate<int8_t>(round(quotient(from_bf16(load(&x[n], active)), scale)) + float(zero)),
-                around_caches);
-          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void quantize_bf16_u8(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N) {
-  const bool around_caches = N >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(
-                &q[n], active,
-                saturate<uint8_t>(round(quotient(from_bf16(load(&x[n], active)), scale)) + float(zero)),
-                around_caches);
           });
     }
     if (around_caches) finish_stores();
@@ -101,17 +49,17 @@ int launch_quantize(const XElement* x, float scale, int32_t zero, QElement* q, i
 }  // namespace
 
 extern "C" int quantize_f32_i8_openmp(const float* x, float scale, int32_t zero, int8_t* q, int64_t N) {
-  return launch_quantize(x, scale, zero, q, N, quantize_f32_i8);
+  return launch_quantize(x, scale, zero, q, N, quantize<int8_t, float>);
 }
 
 extern "C" int quantize_f32_u8_openmp(const float* x, float scale, int32_t zero, uint8_t* q, int64_t N) {
-  return launch_quantize(x, scale, zero, q, N, quantize_f32_u8);
+  return launch_quantize(x, scale, zero, q, N, quantize<uint8_t, float>);
 }
 
 extern "C" int quantize_bf16_i8_openmp(const uint16_t* x, float scale, int32_t zero, int8_t* q, int64_t N) {
-  return launch_quantize(x, scale, zero, q, N, quantize_bf16_i8);
+  return launch_quantize(x, scale, zero, q, N, quantize<int8_t, BF16>);
 }
 
 extern "C" int quantize_bf16_u8_openmp(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N) {
-  return launch_quantize(x, scale, zero, q, N, quantize_bf16_u8);
+  return launch_quantize(x, scale, zero, q, N, quantize<uint8_t, BF16>);
 }

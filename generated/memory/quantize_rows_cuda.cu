@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,23 +22,23 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct QuantizeRowsF32Workspace {
+template <class T>
+struct QuantizeRowsWorkspace {
   int64_t greatest_slots;
   int64_t bytes = 0;
 
-  explicit QuantizeRowsF32Workspace(int64_t M, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, M, 4, 128).slot_bytes, 1);
+  explicit QuantizeRowsWorkspace(int64_t M, int64_t N) {
+    greatest_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    quantize_rows_f32_kernel(const float* x, int8_t* q, float* scale, Index M, Index N, Index chunk,
-                             RowTeam team) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1) quantize_rows_kernel(const Stored<T>* x, int8_t* q, float* scale,
+                                                               Index M, Index N, Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
@@ -47,14 +47,15 @@ __global__ void __launch_bounds__(512, 1)
     const Index m = item;
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, absolute(x_pack[i]));
+          greatest_own = maximum(greatest_own, absolute(to_value<T>(x_pack[i])));
         }
       }
     }
@@ -64,170 +65,29 @@ __global__ void __launch_bounds__(512, 1)
     if (writes) {
       scale[m] = scale_here;
     }
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m * N + n_first], remaining);
-      Pack<int8_t, 4> q_pack;
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[m * N + n_first], remaining);
+      Pack<int8_t, 16 / kBytes<T>> q_pack;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        q_pack[i] = saturate<int8_t>(scale_here > 0.0f ? rintf(x_pack[i] / scale_here) : 0.0f);
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        q_pack[i] = saturate<int8_t>(scale_here > 0.0f ? rintf(to_value<T>(x_pack[i]) / scale_here) : 0.0f);
       }
       store_pack<kWide>(&q[m * N + n_first], q_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64_t N, char* workspace,
-                              cudaStream_t stream) {
-  const QuantizeRowsF32Workspace space(M, N);
-  const bool wide = aligned({x, q}) && N % 4 == 0;
-  const RowShape shape(N, 1, M, 4, 128);
+template <class Index, class T>
+cudaError_t quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N, char* workspace,
+                          cudaStream_t stream) {
+  const QuantizeRowsWorkspace<T> space(M, N);
+  const bool wide = aligned({x, q}) && N % (16 / kBytes<T>) == 0;
+  const RowShape shape(N, 1, M, kBytes<T>, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? quantize_rows_f32_kernel<true, Index> : quantize_rows_f32_kernel<false, Index>,
-                      shape, workspace + space.greatest_slots, stream, x, q, scale, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct QuantizeRowsBf16Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit QuantizeRowsBf16Workspace(int64_t M, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, M, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    quantize_rows_bf16_kernel(const uint16_t* x, int8_t* q, float* scale, Index M, Index N, Index chunk,
-                              RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(M);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, absolute(from_bf16(x_pack[i])));
-        }
-      }
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    const float scale_here = maximum(greatest, 0.0f) / 127.0f;
-    if (writes) {
-      scale[m] = scale_here;
-    }
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m * N + n_first], remaining);
-      Pack<int8_t, 8> q_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        q_pack[i] = saturate<int8_t>(scale_here > 0.0f ? rintf(from_bf16(x_pack[i]) / scale_here) : 0.0f);
-      }
-      store_pack<kWide>(&q[m * N + n_first], q_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
-                               char* workspace, cudaStream_t stream) {
-  const QuantizeRowsBf16Workspace space(M, N);
-  const bool wide = aligned({x, q}) && N % 8 == 0;
-  const RowShape shape(N, 1, M, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? quantize_rows_bf16_kernel<true, Index> : quantize_rows_bf16_kernel<false, Index>,
-                      shape, workspace + space.greatest_slots, stream, x, q, scale, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct QuantizeRowsF16Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit QuantizeRowsF16Workspace(int64_t M, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, M, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    quantize_rows_f16_kernel(const uint16_t* x, int8_t* q, float* scale, Index M, Index N, Index chunk,
-                             RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(M);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, absolute(from_f16(x_pack[i])));
-        }
-      }
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    const float scale_here = maximum(greatest, 0.0f) / 127.0f;
-    if (writes) {
-      scale[m] = scale_here;
-    }
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m * N + n_first], remaining);
-      Pack<int8_t, 8> q_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        q_pack[i] = saturate<int8_t>(scale_here > 0.0f ? rintf(from_f16(x_pack[i]) / scale_here) : 0.0f);
-      }
-      store_pack<kWide>(&q[m * N + n_first], q_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
-                              char* workspace, cudaStream_t stream) {
-  const QuantizeRowsF16Workspace space(M, N);
-  const bool wide = aligned({x, q}) && N % 8 == 0;
-  const RowShape shape(N, 1, M, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? quantize_rows_f16_kernel<true, Index> : quantize_rows_f16_kernel<false, Index>,
+          launch_rows(wide ? quantize_rows_kernel<true, Index, T> : quantize_rows_kernel<false, Index, T>,
                       shape, workspace + space.greatest_slots, stream, x, q, scale, M, N);
       error != cudaSuccess)
     return error;
@@ -262,34 +122,34 @@ int64_t workspace_of_quantize_rows(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t quantize_rows_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_quantize_rows<QuantizeRowsF32Workspace>(M, N);
+  return workspace_of_quantize_rows<QuantizeRowsWorkspace<float>>(M, N);
 }
 
 extern "C" int quantize_rows_f32_cuda(const float* x, int8_t* q, float* scale, int64_t M, int64_t N,
                                       void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_quantize_rows<QuantizeRowsF32Workspace>(x, q, scale, M, N, workspace, workspace_bytes, stream,
-                                                        quantize_rows_f32<int32_t>,
-                                                        quantize_rows_f32<int64_t>);
+  return launch_quantize_rows<QuantizeRowsWorkspace<float>>(x, q, scale, M, N, workspace, workspace_bytes,
+                                                            stream, quantize_rows<int32_t, float>,
+                                                            quantize_rows<int64_t, float>);
 }
 
 extern "C" int64_t quantize_rows_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_quantize_rows<QuantizeRowsBf16Workspace>(M, N);
+  return workspace_of_quantize_rows<QuantizeRowsWorkspace<BF16>>(M, N);
 }
 
 extern "C" int quantize_rows_bf16_cuda(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
                                        void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_quantize_rows<QuantizeRowsBf16Workspace>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                         stream, quantize_rows_bf16<int32_t>,
-                                                         quantize_rows_bf16<int64_t>);
+  return launch_quantize_rows<QuantizeRowsWorkspace<BF16>>(x, q, scale, M, N, workspace, workspace_bytes,
+                                                           stream, quantize_rows<int32_t, BF16>,
+                                                           quantize_rows<int64_t, BF16>);
 }
 
 extern "C" int64_t quantize_rows_f16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_quantize_rows<QuantizeRowsF16Workspace>(M, N);
+  return workspace_of_quantize_rows<QuantizeRowsWorkspace<F16>>(M, N);
 }
 
 extern "C" int quantize_rows_f16_cuda(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
                                       void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_quantize_rows<QuantizeRowsF16Workspace>(x, q, scale, M, N, workspace, workspace_bytes, stream,
-                                                        quantize_rows_f16<int32_t>,
-                                                        quantize_rows_f16<int64_t>);
+  return launch_quantize_rows<QuantizeRowsWorkspace<F16>>(x, q, scale, M, N, workspace, workspace_bytes,
+                                                          stream, quantize_rows<int32_t, F16>,
+                                                          quantize_rows<int64_t, F16>);
 }

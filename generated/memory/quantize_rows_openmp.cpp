@@ -16,7 +16,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,7 +25,8 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void quantize_rows_f32_short(const float* x, int8_t* q, float* scale, int64_t M, int64_t N) {
+template <class T>
+void quantize_rows_short(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N) {
   const bool around_caches = M * 4 >= kBeyondCaches;
   OMP(omp parallel)
   {
@@ -34,15 +35,15 @@ void quantize_rows_f32_short(const float* x, int8_t* q, float* scale, int64_t M,
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
         Lanes<float, kLanes32> greatest = -INFINITY;
         for (int64_t n = 0; n < N; ++n) {
-          greatest = maximum(greatest, absolute(load_every(&x[m * N + n], N, active)));
+          greatest = maximum(greatest, absolute(to_value<T>(load_every(&x[m * N + n], N, active))));
         }
         const auto scale_here = quotient(maximum(greatest, 0.0f), 127.0f);
         store_around(&scale[m], active, scale_here, around_caches);
         for (int64_t n = 0; n < N; ++n) {
-          store_every(
-              &q[m * N + n], N, active,
-              saturate<int8_t>(
-                  choose(scale_here > 0.0f, round(load_every(&x[m * N + n], N, active) / scale_here), 0.0f)));
+          store_every(&q[m * N + n], N, active,
+                      saturate<int8_t>(choose(
+                          scale_here > 0.0f,
+                          round(to_value<T>(load_every(&x[m * N + n], N, active)) / scale_here), 0.0f)));
         }
       });
     }
@@ -51,12 +52,12 @@ void quantize_rows_f32_short(const float* x, int8_t* q, float* scale, int64_t M,
 }
 
 // Where the intermediates lie in the workspace.
-struct QuantizeRowsF32Workspace {
+struct QuantizeRowsWorkspace {
   int64_t scale_here2;
   int64_t greatest_part;
   int64_t bytes = 0;
 
-  explicit QuantizeRowsF32Workspace(int64_t M, int64_t N) {
+  explicit QuantizeRowsWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     scale_here2 = reserve(bytes, M, 4);
     greatest_part = reserve(bytes, N_shares * M, 4);
@@ -64,23 +65,24 @@ struct QuantizeRowsF32Workspace {
   }
 };
 
-void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64_t N, char* workspace) {
+template <class T>
+void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const QuantizeRowsF32Workspace space(M, N);
+  const QuantizeRowsWorkspace space(M, N);
   float* const scale_here2 = reinterpret_cast<float*>(workspace + space.scale_here2);
   float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  if (N <= 1048576) {
+  if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = M * N >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
-        const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
+        const int64_t m_ahead = N <= 65536 / kBytes<T> ? smaller(m + 1, M - 1) : m;
         float greatest = -INFINITY;
         Extreme<float, kLanes32> greatest_lanes = -INFINITY;
         for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes =
-              maximum(greatest_lanes, keep(active, absolute(load(&x[m * N + n], active)), -INFINITY));
+          greatest_lanes = maximum(
+              greatest_lanes, keep(active, absolute(to_value<T>(load(&x[m * N + n], active))), -INFINITY));
         });
         greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
         const float scale_here = maximum(greatest, 0.0f) / 127.0f;
@@ -89,8 +91,9 @@ void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64
           prefetch(&x[m_ahead * N + n]);
           store_around(
               &q[m * N + n], active,
-              saturate<int8_t>(scale_here > 0.0f ? round(quotient(load(&x[m * N + n], active), scale_here))
-                                                 : Lanes<float, kLanes32>(0.0f)),
+              saturate<int8_t>(scale_here > 0.0f
+                                   ? round(quotient(to_value<T>(load(&x[m * N + n], active)), scale_here))
+                                   : Lanes<float, kLanes32>(0.0f)),
               around_caches);
         });
       }
@@ -105,8 +108,8 @@ void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         Extreme<float, kLanes32> greatest_lanes = -INFINITY;
         for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes =
-              maximum(greatest_lanes, keep(active, absolute(load(&x[m * N + n], active)), -INFINITY));
+          greatest_lanes = maximum(
+              greatest_lanes, keep(active, absolute(to_value<T>(load(&x[m * N + n], active))), -INFINITY));
         });
         greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
         greatest_part[n_share * M + m] = greatest;
@@ -132,254 +135,11 @@ void quantize_rows_f32(const float* x, int8_t* q, float* scale, int64_t M, int64
           for_lines<kLanes32>(
               around_caches, &q[m * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&q[m * N + n], active,
-                             saturate<int8_t>(scale_here > 0.0f
-                                                  ? round(quotient(load(&x[m * N + n], active), scale_here))
-                                                  : Lanes<float, kLanes32>(0.0f)),
+                             saturate<int8_t>(
+                                 scale_here > 0.0f
+                                     ? round(quotient(to_value<T>(load(&x[m * N + n], active)), scale_here))
+                                     : Lanes<float, kLanes32>(0.0f)),
                              around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void quantize_rows_bf16_short(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N) {
-  const bool around_caches = M * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> greatest = -INFINITY;
-        for (int64_t n = 0; n < N; ++n) {
-          greatest = maximum(greatest, absolute(from_bf16(load_every(&x[m * N + n], N, active))));
-        }
-        const auto scale_here = quotient(maximum(greatest, 0.0f), 127.0f);
-        store_around(&scale[m], active, scale_here, around_caches);
-        for (int64_t n = 0; n < N; ++n) {
-          store_every(&q[m * N + n], N, active,
-                      saturate<int8_t>(
-                          choose(scale_here > 0.0f,
-                                 round(from_bf16(load_every(&x[m * N + n], N, active)) / scale_here), 0.0f)));
-        }
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct QuantizeRowsBf16Workspace {
-  int64_t scale_here2;
-  int64_t greatest_part;
-  int64_t bytes = 0;
-
-  explicit QuantizeRowsBf16Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    scale_here2 = reserve(bytes, M, 4);
-    greatest_part = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void quantize_rows_bf16(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const QuantizeRowsBf16Workspace space(M, N);
-  float* const scale_here2 = reinterpret_cast<float*>(workspace + space.scale_here2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  if (N <= 2097152) {
-    const bool around_caches = M * N >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
-        float greatest = -INFINITY;
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(greatest_lanes,
-                                   keep(active, absolute(from_bf16(load(&x[m * N + n], active))), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        const float scale_here = maximum(greatest, 0.0f) / 127.0f;
-        scale[m] = scale_here;
-        for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          store_around(
-              &q[m * N + n], active,
-              saturate<int8_t>(scale_here > 0.0f
-                                   ? round(quotient(from_bf16(load(&x[m * N + n], active)), scale_here))
-                                   : Lanes<float, kLanes32>(0.0f)),
-              around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        float greatest = -INFINITY;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(greatest_lanes,
-                                   keep(active, absolute(from_bf16(load(&x[m * N + n], active))), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * M + m] = greatest;
-      }
-    }
-    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * M + m], active));
-      }
-      store(&scale_here2[m], active, quotient(maximum(greatest, 0.0f), 127.0f));
-      store(&scale[m], active, load(&scale_here2[m], active));
-    });
-    const bool around_caches = M * N >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t m = 0; m < M; ++m) {
-          const float scale_here = scale_here2[m];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &q[m * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(
-                    &q[m * N + n], active,
-                    saturate<int8_t>(scale_here > 0.0f
-                                         ? round(quotient(from_bf16(load(&x[m * N + n], active)), scale_here))
-                                         : Lanes<float, kLanes32>(0.0f)),
-                    around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void quantize_rows_f16_short(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N) {
-  const bool around_caches = M * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> greatest = -INFINITY;
-        for (int64_t n = 0; n < N; ++n) {
-          greatest = maximum(greatest, absolute(from_f16(load_every(&x[m * N + n], N, active))));
-        }
-        const auto scale_here = quotient(maximum(greatest, 0.0f), 127.0f);
-        store_around(&scale[m], active, scale_here, around_caches);
-        for (int64_t n = 0; n < N; ++n) {
-          store_every(&q[m * N + n], N, active,
-                      saturate<int8_t>(
-                          choose(scale_here > 0.0f,
-                                 round(from_f16(load_every(&x[m * N + n], N, active)) / scale_here), 0.0f)));
-        }
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct QuantizeRowsF16Workspace {
-  int64_t scale_here2;
-  int64_t greatest_part;
-  int64_t bytes = 0;
-
-  explicit QuantizeRowsF16Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    scale_here2 = reserve(bytes, M, 4);
-    greatest_part = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void quantize_rows_f16(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const QuantizeRowsF16Workspace space(M, N);
-  float* const scale_here2 = reinterpret_cast<float*>(workspace + space.scale_here2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  if (N <= 2097152) {
-    const bool around_caches = M * N >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        const int64_t m_ahead = N <= 32768 ? smaller(m + 1, M - 1) : m;
-        float greatest = -INFINITY;
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(greatest_lanes,
-                                   keep(active, absolute(from_f16(load(&x[m * N + n], active))), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        const float scale_here = maximum(greatest, 0.0f) / 127.0f;
-        scale[m] = scale_here;
-        for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          store_around(
-              &q[m * N + n], active,
-              saturate<int8_t>(scale_here > 0.0f
-                                   ? round(quotient(from_f16(load(&x[m * N + n], active)), scale_here))
-                                   : Lanes<float, kLanes32>(0.0f)),
-              around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        float greatest = -INFINITY;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(greatest_lanes,
-                                   keep(active, absolute(from_f16(load(&x[m * N + n], active))), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * M + m] = greatest;
-      }
-    }
-    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * M + m], active));
-      }
-      store(&scale_here2[m], active, quotient(maximum(greatest, 0.0f), 127.0f));
-      store(&scale[m], active, load(&scale_here2[m], active));
-    });
-    const bool around_caches = M * N >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t m = 0; m < M; ++m) {
-          const float scale_here = scale_here2[m];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &q[m * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(
-                    &q[m * N + n], active,
-                    saturate<int8_t>(scale_here > 0.0f
-                                         ? round(quotient(from_f16(load(&x[m * N + n], active)), scale_here))
-                                         : Lanes<float, kLanes32>(0.0f)),
-                    around_caches);
               });
         }
       }
@@ -419,31 +179,31 @@ int64_t workspace_of_quantize_rows(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t quantize_rows_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_quantize_rows<QuantizeRowsF32Workspace>(M, N);
+  return workspace_of_quantize_rows<QuantizeRowsWorkspace>(M, N);
 }
 
 extern "C" int quantize_rows_f32_openmp(const float* x, int8_t* q, float* scale, int64_t M, int64_t N,
                                         void* workspace, int64_t workspace_bytes) {
-  return launch_quantize_rows<QuantizeRowsF32Workspace>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                        quantize_rows_f32_short, quantize_rows_f32);
+  return launch_quantize_rows<QuantizeRowsWorkspace>(x, q, scale, M, N, workspace, workspace_bytes,
+                                                     quantize_rows_short<float>, quantize_rows<float>);
 }
 
 extern "C" int64_t quantize_rows_bf16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_quantize_rows<QuantizeRowsBf16Workspace>(M, N);
+  return workspace_of_quantize_rows<QuantizeRowsWorkspace>(M, N);
 }
 
 extern "C" int quantize_rows_bf16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
                                          void* workspace, int64_t workspace_bytes) {
-  return launch_quantize_rows<QuantizeRowsBf16Workspace>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                         quantize_rows_bf16_short, quantize_rows_bf16);
+  return launch_quantize_rows<QuantizeRowsWorkspace>(x, q, scale, M, N, workspace, workspace_bytes,
+                                                     quantize_rows_short<BF16>, quantize_rows<BF16>);
 }
 
 extern "C" int64_t quantize_rows_f16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_quantize_rows<QuantizeRowsF16Workspace>(M, N);
+  return workspace_of_quantize_rows<QuantizeRowsWorkspace>(M, N);
 }
 
 extern "C" int quantize_rows_f16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
                                         void* workspace, int64_t workspace_bytes) {
-  return launch_quantize_rows<QuantizeRowsF16Workspace>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                        quantize_rows_f16_short, quantize_rows_f16);
+  return launch_quantize_rows<QuantizeRowsWorkspace>(x, q, scale, M, N, workspace, workspace_bytes,
+                                                     quantize_rows_short<F16>, quantize_rows<F16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,8 +19,8 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <class Index>
-__global__ void __launch_bounds__(256) transpose_f32_kernel(const float* x, float* y, Index M, Index N) {
+template <class Index, class T>
+__global__ void __launch_bounds__(256) transpose_kernel(const T* x, T* y, Index M, Index N) {
   const Index m_tiles = Index((M + 31) / 32);
   const Index item = Index(blockIdx.x);
   const Index n_tile = Index(item / m_tiles);
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(256) transpose_f32_kernel(const float* x, floa
   const Index n_first = n_tile * 32;
   const Index m_first = m_tile * 32;
   const int column = int(threadIdx.x) % 32, row = int(threadIdx.x) / 32;
-  __shared__ Tile<float, 32> x_tile;
+  __shared__ Tile<T, 32> x_tile;
 #pragma unroll
   for (int i = row; i < 32; i += 8) {
     const Index m = m_first + i, n = n_first + column;
@@ -46,58 +46,20 @@ __global__ void __launch_bounds__(256) transpose_f32_kernel(const float* x, floa
   }
 }
 
-template <class Index>
-cudaError_t transpose_f32(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
+template <class Index, class T>
+cudaError_t transpose(const T* x, T* y, int64_t M, int64_t N, cudaStream_t stream) {
   const int64_t n_tiles = ceil_div(N, 32);
   const int64_t m_tiles = ceil_div(M, 32);
   if (const cudaError_t error =
-          launch(transpose_f32_kernel<Index>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
+          launch(transpose_kernel<Index, T>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(256) transpose_f64_kernel(const double* x, double* y, Index M, Index N) {
-  const Index m_tiles = Index((M + 31) / 32);
-  const Index item = Index(blockIdx.x);
-  const Index n_tile = Index(item / m_tiles);
-  const Index m_tile = Index(item % m_tiles);
-  const Index n_first = n_tile * 32;
-  const Index m_first = m_tile * 32;
-  const int column = int(threadIdx.x) % 32, row = int(threadIdx.x) / 32;
-  __shared__ Tile<double, 32> x_tile;
-#pragma unroll
-  for (int i = row; i < 32; i += 8) {
-    const Index m = m_first + i, n = n_first + column;
-    if (m < M && n < N) {
-      x_tile.at[i][column] = x[m * N + n];
-    }
-  }
-  __syncthreads();
-#pragma unroll
-  for (int i = row; i < 32; i += 8) {
-    const Index n = n_first + i, m = m_first + column;
-    if (m < M && n < N) {
-      y[n * M + m] = x_tile.at[column][i];
-    }
-  }
-}
-
-template <class Index>
-cudaError_t transpose_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
-  const int64_t n_tiles = ceil_div(N, 32);
-  const int64_t m_tiles = ceil_div(M, 32);
-  if (const cudaError_t error =
-          launch(transpose_f64_kernel<Index>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    transpose_bf16_kernel(const uint16_t* x, uint16_t* y, Index M, Index N) {
+    transpose_bf16_or_u8_kernel(const Stored<T>* x, Stored<T>* y, Index M, Index N) {
   const Index m_tiles = Index((M + 63) / 64);
   const Index item = Index(blockIdx.x);
   const Index n_tile = Index(item / m_tiles);
@@ -105,7 +67,7 @@ __global__ void __launch_bounds__(256)
   const Index n_first = n_tile * 64;
   const Index m_first = m_tile * 64;
   const int column = int(threadIdx.x) % 64, row = int(threadIdx.x) / 64;
-  __shared__ Tile<uint16_t, 64> x_tile;
+  __shared__ Tile<Stored<T>, 64> x_tile;
 #pragma unroll
   for (int i = row; i < 64; i += 4) {
     const Index m = m_first + i, n = n_first + column;
@@ -123,50 +85,13 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-template <class Index>
-cudaError_t transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, cudaStream_t stream) {
+template <class Index, class T>
+cudaError_t transpose_bf16_or_u8(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N,
+                                 cudaStream_t stream) {
   const int64_t n_tiles = ceil_div(N, 64);
   const int64_t m_tiles = ceil_div(M, 64);
   if (const cudaError_t error =
-          launch(transpose_bf16_kernel<Index>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) transpose_u8_kernel(const uint8_t* x, uint8_t* y, Index M, Index N) {
-  const Index m_tiles = Index((M + 63) / 64);
-  const Index item = Index(blockIdx.x);
-  const Index n_tile = Index(item / m_tiles);
-  const Index m_tile = Index(item % m_tiles);
-  const Index n_first = n_tile * 64;
-  const Index m_first = m_tile * 64;
-  const int column = int(threadIdx.x) % 64, row = int(threadIdx.x) / 64;
-  __shared__ Tile<uint8_t, 64> x_tile;
-#pragma unroll
-  for (int i = row; i < 64; i += 4) {
-    const Index m = m_first + i, n = n_first + column;
-    if (m < M && n < N) {
-      x_tile.at[i][column] = x[m * N + n];
-    }
-  }
-  __syncthreads();
-#pragma unroll
-  for (int i = row; i < 64; i += 4) {
-    const Index n = n_first + i, m = m_first + column;
-    if (m < M && n < N) {
-      y[n * M + m] = x_tile.at[column][i];
-    }
-  }
-}
-
-template <class Index>
-cudaError_t transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N, cudaStream_t stream) {
-  const int64_t n_tiles = ceil_div(N, 64);
-  const int64_t m_tiles = ceil_div(M, 64);
-  if (const cudaError_t error =
-          launch(transpose_u8_kernel<Index>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
+          launch(transpose_bf16_or_u8_kernel<Index, T>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -187,17 +112,19 @@ int launch_transpose(const T* x, T* y, int64_t M, int64_t N, void* stream, Run r
 }  // namespace
 
 extern "C" int transpose_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
-  return launch_transpose(x, y, M, N, stream, transpose_f32<int32_t>, transpose_f32<int64_t>);
+  return launch_transpose(x, y, M, N, stream, transpose<int32_t, float>, transpose<int64_t, float>);
 }
 
 extern "C" int transpose_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
-  return launch_transpose(x, y, M, N, stream, transpose_f64<int32_t>, transpose_f64<int64_t>);
+  return launch_transpose(x, y, M, N, stream, transpose<int32_t, double>, transpose<int64_t, double>);
 }
 
 extern "C" int transpose_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* stream) {
-  return launch_transpose(x, y, M, N, stream, transpose_bf16<int32_t>, transpose_bf16<int64_t>);
+  return launch_transpose(x, y, M, N, stream, transpose_bf16_or_u8<int32_t, BF16>,
+                          transpose_bf16_or_u8<int64_t, BF16>);
 }
 
 extern "C" int transpose_u8_cuda(const uint8_t* x, uint8_t* y, int64_t M, int64_t N, void* stream) {
-  return launch_transpose(x, y, M, N, stream, transpose_u8<int32_t>, transpose_u8<int64_t>);
+  return launch_transpose(x, y, M, N, stream, transpose_bf16_or_u8<int32_t, uint8_t>,
+                          transpose_bf16_or_u8<int64_t, uint8_t>);
 }

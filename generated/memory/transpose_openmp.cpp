@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,102 +17,22 @@ namespace {
 
 using namespace kgen_openmp;
 
-void transpose_f32(const float* x, float* y, int64_t M, int64_t N) {
-  const bool around_caches = N * M * 4 >= kBeyondCaches;
-  const int64_t m_part = N <= 16 || (around_caches && M % 16 != 0) ? 512 : 16;
+template <class T>
+void transpose(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
+  const bool around_caches = N * M * kBytes<T> >= kBeyondCaches;
+  const int64_t m_part = N <= 16 || (around_caches && M % (64 / kBytes<T>) != 0) ? 512 : 64 / kBytes<T>;
   OMP(omp parallel if (N * M > 16384))
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 1024) {
       for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) {
         const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
-        for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 16) {
-          const int64_t n_end = smaller(n_group + 16, smaller(n_first + 1024, N));
-          float x_turned[16 * 512];
+        for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 64 / kBytes<T>) {
+          const int64_t n_end = smaller(n_group + 64 / kBytes<T>, smaller(n_first + 1024, N));
+          Stored<T> x_turned[(64 / kBytes<T>)*512];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lines<kLanes32>(
-                around_caches, &y[n * M + m_begin], m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
-                  store_around(&y[n * M + m], active,
-                               load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
-                });
-          }
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void transpose_f64(const double* x, double* y, int64_t M, int64_t N) {
-  const bool around_caches = N * M * 8 >= kBeyondCaches;
-  const int64_t m_part = N <= 16 || (around_caches && M % 8 != 0) ? 512 : 8;
-  OMP(omp parallel if (N * M > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 1024) {
-      for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) {
-        const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
-        for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 8) {
-          const int64_t n_end = smaller(n_group + 8, smaller(n_first + 1024, N));
-          double x_turned[8 * 512];
-          turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
-          for (int64_t n = n_group; n < n_end; ++n) {
-            for_lines<kLanes64>(
-                around_caches, &y[n * M + m_begin], m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
-                  store_around(&y[n * M + m], active,
-                               load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
-                });
-          }
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void transpose_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
-  const bool around_caches = N * M * 2 >= kBeyondCaches;
-  const int64_t m_part = N <= 16 || (around_caches && M % 32 != 0) ? 512 : 32;
-  OMP(omp parallel if (N * M > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 1024) {
-      for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) {
-        const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
-        for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 32) {
-          const int64_t n_end = smaller(n_group + 32, smaller(n_first + 1024, N));
-          uint16_t x_turned[32 * 512];
-          turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
-          for (int64_t n = n_group; n < n_end; ++n) {
-            for_lines<kLanes32>(
-                around_caches, &y[n * M + m_begin], m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
-                  store_around(&y[n * M + m], active,
-                               load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
-                });
-          }
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void transpose_u8(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
-  const bool around_caches = N * M >= kBeyondCaches;
-  const int64_t m_part = N <= 16 || (around_caches && M % 64 != 0) ? 512 : 64;
-  OMP(omp parallel if (N * M > 16384))
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 1024) {
-      for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) {
-        const int64_t m_begin = larger(m_first, 0), m_end = smaller(m_first + m_part, M);
-        for (int64_t n_group = n_first; n_group < smaller(n_first + 1024, N); n_group += 64) {
-          const int64_t n_end = smaller(n_group + 64, smaller(n_first + 1024, N));
-          uint8_t x_turned[64 * 512];
-          turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
-          for (int64_t n = n_group; n < n_end; ++n) {
-            for_lines<kLanes8>(
+            for_lines<kLanesOf<Value<T>>>(
                 around_caches, &y[n * M + m_begin], m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
                   store_around(&y[n * M + m], active,
                                load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
@@ -139,17 +59,17 @@ int launch_transpose(const T* x, T* y, int64_t M, int64_t N, Run run) {
 }  // namespace
 
 extern "C" int transpose_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
-  return launch_transpose(x, y, M, N, transpose_f32);
+  return launch_transpose(x, y, M, N, transpose<float>);
 }
 
 extern "C" int transpose_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
-  return launch_transpose(x, y, M, N, transpose_f64);
+  return launch_transpose(x, y, M, N, transpose<double>);
 }
 
 extern "C" int transpose_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
-  return launch_transpose(x, y, M, N, transpose_bf16);
+  return launch_transpose(x, y, M, N, transpose<BF16>);
 }
 
 extern "C" int transpose_u8_openmp(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
-  return launch_transpose(x, y, M, N, transpose_u8);
+  return launch_transpose(x, y, M, N, transpose<uint8_t>);
 }

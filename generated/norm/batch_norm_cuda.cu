@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,347 +22,121 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct BatchNormF32Workspace {
+template <class T>
+struct BatchNormWorkspace {
   int64_t total_slots;
   int64_t bytes = 0;
 
-  explicit BatchNormF32Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    total_slots = reserve(bytes, RowShape(B * ceil_div(H * W, 4), 4, C, 16, 128).slot_bytes, 1);
+  explicit BatchNormWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+    total_slots = reserve(
+        bytes, RowShape(B * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, C, 16, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    batch_norm_f32_kernel(float momentum, const float* x, const float* gamma, const float* beta, float* y,
-                          float* batch_mean, float* batch_variance, float* running_mean,
-                          float* running_variance, Index B, Index C, Index H, Index W, Index chunk,
-                          RowTeam team) {
+    batch_norm_kernel(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
+                      Stored<T>* y, Value<T>* batch_mean, Value<T>* batch_variance, Value<T>* running_mean,
+                      Value<T>* running_variance, Index B, Index C, Index H, Index W, Index chunk,
+                      RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk * 4);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk * (16 / kBytes<T>));
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = first + chunk;
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(C);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index c = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    const Index groups = Index((H * W + 3) / 4);
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    const Index groups = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups);
          point += Index(blockDim.x)) {
       const Index b = Index(point / groups);
       const Index group = Index(point % groups);
-      const Index hw_first = group * 4;
+      const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[(point - first) * 4], x_pack, remaining);
+      const auto x_pack =
+          load_pack<16 / kBytes<T>, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[(point - first) * (16 / kBytes<T>)], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += x_pack[i];
+          total_own += to_value<T>(x_pack[i]);
         }
       }
     }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    const float m = total / float(int64_t(B) * int64_t(H * W));
-    float total2 = 0.0f;
+    total = total + team.fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    const Value<T> m = total / Value<T>(int64_t(B) * int64_t(H * W));
+    Value<T> total2 = Value<T>(0);
     if (writes) {
       batch_mean[c] = m;
     }
     if (writes) {
       running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
     }
-    float total2_own = 0.0f;
-    const Index groups2 = Index((H * W + 3) / 4);
+    Value<T> total2_own = Value<T>(0);
+    const Index groups2 = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups2);
          point += Index(blockDim.x)) {
       const Index b = Index(point / groups2);
       const Index group = Index(point % groups2);
-      const Index hw_first = group * 4;
+      const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<4, 1, kWide>(
-          keeps ? &x_kept[(point - first) * 4] : &x[(b * C + c) * (H * W) + hw_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[(point - first) * (16 / kBytes<T>)] : &x[(b * C + c) * (H * W) + hw_first],
+          remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - m;
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> d = to_value<T>(x_pack[i]) - m;
         if (i < remaining) {
           total2_own += d * d;
         }
       }
     }
-    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
-    const float v = total2 / float(int64_t(B) * int64_t(H * W));
+    total2 =
+        total2 + team.fold(total2_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    const Value<T> v = total2 / Value<T>(int64_t(B) * int64_t(H * W));
     if (writes) {
       batch_variance[c] = v;
     }
     if (writes) {
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
     }
-    const Index groups3 = Index((H * W + 3) / 4);
+    const Index groups3 = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups3);
          point += Index(blockDim.x)) {
       const Index b = Index(point / groups3);
       const Index group = Index(point % groups3);
-      const Index hw_first = group * 4;
+      const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<4, 1, kWide>(
-          keeps ? &x_kept[(point - first) * 4] : &x[(b * C + c) * (H * W) + hw_first], remaining);
-      Pack<float, 4> y_pack;
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[(point - first) * (16 / kBytes<T>)] : &x[(b * C + c) * (H * W) + hw_first],
+          remaining);
+      Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - m;
-        y_pack[i] = d * rsqrtf(v + 1e-05f) * gamma[c] + beta[c];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> d = to_value<T>(x_pack[i]) - m;
+        y_pack[i] = to_stored<T>(d * rsqrt(v + Value<T>(1e-05)) * gamma[c] + beta[c]);
       }
       store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t batch_norm_f32(float momentum, const float* x, const float* gamma, const float* beta, float* y,
-                           float* batch_mean, float* batch_variance, float* running_mean,
-                           float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
-                           char* workspace, cudaStream_t stream) {
-  const BatchNormF32Workspace space(B, C, H, W);
-  const bool wide = aligned({x, y}) && H * W % 4 == 0;
-  const RowShape shape(B * ceil_div(H * W, 4), 4, C, 16, 128);
+template <class Index, class T>
+cudaError_t batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
+                       Stored<T>* y, Value<T>* batch_mean, Value<T>* batch_variance, Value<T>* running_mean,
+                       Value<T>* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
+                       char* workspace, cudaStream_t stream) {
+  const BatchNormWorkspace<T> space(B, C, H, W);
+  const bool wide = aligned({x, y}) && H * W % (16 / kBytes<T>) == 0;
+  const RowShape shape(B * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, C, 16, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? batch_norm_f32_kernel<true, Index> : batch_norm_f32_kernel<false, Index>, shape,
+          launch_rows(wide ? batch_norm_kernel<true, Index, T> : batch_norm_kernel<false, Index, T>, shape,
                       workspace + space.total_slots, stream, momentum, x, gamma, beta, y, batch_mean,
-                      batch_variance, running_mean, running_variance, B, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct BatchNormF64Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit BatchNormF64Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    total_slots = reserve(bytes, RowShape(B * ceil_div(H * W, 2), 2, C, 16, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    batch_norm_f64_kernel(double momentum, const double* x, const double* gamma, const double* beta,
-                          double* y, double* batch_mean, double* batch_variance, double* running_mean,
-                          double* running_variance, Index B, Index C, Index H, Index W, Index chunk,
-                          RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const x_kept = take<double>(tile, chunk * 2);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = first + chunk;
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(C);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index c = item;
-    double total = 0.0;
-    double total_own = 0.0;
-    const Index groups = Index((H * W + 1) / 2);
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups);
-         point += Index(blockDim.x)) {
-      const Index b = Index(point / groups);
-      const Index group = Index(point % groups);
-      const Index hw_first = group * 2;
-      const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[(point - first) * 2], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](double one, double other) { return double(one + other); });
-    const double m = total / double(int64_t(B) * int64_t(H * W));
-    double total2 = 0.0;
-    if (writes) {
-      batch_mean[c] = m;
-    }
-    if (writes) {
-      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
-    }
-    double total2_own = 0.0;
-    const Index groups2 = Index((H * W + 1) / 2);
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups2);
-         point += Index(blockDim.x)) {
-      const Index b = Index(point / groups2);
-      const Index group = Index(point % groups2);
-      const Index hw_first = group * 2;
-      const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<2, 1, kWide>(
-          keeps ? &x_kept[(point - first) * 2] : &x[(b * C + c) * (H * W) + hw_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double d = x_pack[i] - m;
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + team.fold(total2_own, [](double one, double other) { return double(one + other); });
-    const double v = total2 / double(int64_t(B) * int64_t(H * W));
-    if (writes) {
-      batch_variance[c] = v;
-    }
-    if (writes) {
-      running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
-    }
-    const Index groups3 = Index((H * W + 1) / 2);
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups3);
-         point += Index(blockDim.x)) {
-      const Index b = Index(point / groups3);
-      const Index group = Index(point % groups3);
-      const Index hw_first = group * 2;
-      const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<2, 1, kWide>(
-          keeps ? &x_kept[(point - first) * 2] : &x[(b * C + c) * (H * W) + hw_first], remaining);
-      Pack<double, 2> y_pack;
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double d = x_pack[i] - m;
-        y_pack[i] = d * rsqrt(v + 1e-05) * gamma[c] + beta[c];
-      }
-      store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t batch_norm_f64(double momentum, const double* x, const double* gamma, const double* beta,
-                           double* y, double* batch_mean, double* batch_variance, double* running_mean,
-                           double* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
-                           char* workspace, cudaStream_t stream) {
-  const BatchNormF64Workspace space(B, C, H, W);
-  const bool wide = aligned({x, y}) && H * W % 2 == 0;
-  const RowShape shape(B * ceil_div(H * W, 2), 2, C, 16, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? batch_norm_f64_kernel<true, Index> : batch_norm_f64_kernel<false, Index>, shape,
-                      workspace + space.total_slots, stream, momentum, x, gamma, beta, y, batch_mean,
-                      batch_variance, running_mean, running_variance, B, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct BatchNormBf16Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit BatchNormBf16Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    total_slots = reserve(bytes, RowShape(B * ceil_div(H * W, 8), 8, C, 16, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    batch_norm_bf16_kernel(float momentum, const uint16_t* x, const float* gamma, const float* beta,
-                           uint16_t* y, float* batch_mean, float* batch_variance, float* running_mean,
-                           float* running_variance, Index B, Index C, Index H, Index W, Index chunk,
-                           RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk * 8);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = first + chunk;
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(C);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index c = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    const Index groups = Index((H * W + 7) / 8);
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups);
-         point += Index(blockDim.x)) {
-      const Index b = Index(point / groups);
-      const Index group = Index(point % groups);
-      const Index hw_first = group * 8;
-      const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[(point - first) * 8], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_bf16(x_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    const float m = total / float(int64_t(B) * int64_t(H * W));
-    float total2 = 0.0f;
-    if (writes) {
-      batch_mean[c] = m;
-    }
-    if (writes) {
-      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
-    }
-    float total2_own = 0.0f;
-    const Index groups2 = Index((H * W + 7) / 8);
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups2);
-         point += Index(blockDim.x)) {
-      const Index b = Index(point / groups2);
-      const Index group = Index(point % groups2);
-      const Index hw_first = group * 8;
-      const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<8, 1, kWide>(
-          keeps ? &x_kept[(point - first) * 8] : &x[(b * C + c) * (H * W) + hw_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - m;
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
-    const float v = total2 / float(int64_t(B) * int64_t(H * W));
-    if (writes) {
-      batch_variance[c] = v;
-    }
-    if (writes) {
-      running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
-    }
-    const Index groups3 = Index((H * W + 7) / 8);
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups3);
-         point += Index(blockDim.x)) {
-      const Index b = Index(point / groups3);
-      const Index group = Index(point % groups3);
-      const Index hw_first = group * 8;
-      const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<8, 1, kWide>(
-          keeps ? &x_kept[(point - first) * 8] : &x[(b * C + c) * (H * W) + hw_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - m;
-        y_pack[i] = to_bf16(d * rsqrtf(v + 1e-05f) * gamma[c] + beta[c]);
-      }
-      store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, const float* beta,
-                            uint16_t* y, float* batch_mean, float* batch_variance, float* running_mean,
-                            float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
-                            char* workspace, cudaStream_t stream) {
-  const BatchNormBf16Workspace space(B, C, H, W);
-  const bool wide = aligned({x, y}) && H * W % 8 == 0;
-  const RowShape shape(B * ceil_div(H * W, 8), 8, C, 16, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? batch_norm_bf16_kernel<true, Index> : batch_norm_bf16_kernel<false, Index>,
-                      shape, workspace + space.total_slots, stream, momentum, x, gamma, beta, y, batch_mean,
                       batch_variance, running_mean, running_variance, B, C, H, W);
       error != cudaSuccess)
     return error;
@@ -374,7 +148,7 @@ cudaError_t batch_norm_bf16(float momentum, const uint16_t* x, const float* gamm
 extern "C" int64_t batch_norm_f32_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return -status;
   if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  return BatchNormF32Workspace(B, C, H, W).bytes;
+  return BatchNormWorkspace<float>(B, C, H, W).bytes;
 }
 
 extern "C" int batch_norm_f32_cuda(float momentum, const float* x, const float* gamma, const float* beta,
@@ -389,20 +163,20 @@ extern "C" int batch_norm_f32_cuda(float momentum, const float* x, const float* 
   if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const BatchNormF32Workspace space(B, C, H, W);
+  const BatchNormWorkspace<float> space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
-      small ? batch_norm_f32<int32_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                      running_variance, B, C, H, W, memory.data, queue)
-            : batch_norm_f32<int64_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                      running_variance, B, C, H, W, memory.data, queue));
+      small ? batch_norm<int32_t, float>(momentum, x, gamma, beta, y, batch_mean, batch_variance,
+                                         running_mean, running_variance, B, C, H, W, memory.data, queue)
+            : batch_norm<int64_t, float>(momentum, x, gamma, beta, y, batch_mean, batch_variance,
+                                         running_mean, running_variance, B, C, H, W, memory.data, queue));
 }
 
 extern "C" int64_t batch_norm_f64_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return -status;
   if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  return BatchNormF64Workspace(B, C, H, W).bytes;
+  return BatchNormWorkspace<double>(B, C, H, W).bytes;
 }
 
 extern "C" int batch_norm_f64_cuda(double momentum, const double* x, const double* gamma, const double* beta,
@@ -418,20 +192,20 @@ extern "C" int batch_norm_f64_cuda(double momentum, const double* x, const doubl
   if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const BatchNormF64Workspace space(B, C, H, W);
+  const BatchNormWorkspace<double> space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
-      small ? batch_norm_f64<int32_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                      running_variance, B, C, H, W, memory.data, queue)
-            : batch_norm_f64<int64_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                      running_variance, B, C, H, W, memory.data, queue));
+      small ? batch_norm<int32_t, double>(momentum, x, gamma, beta, y, batch_mean, batch_variance,
+                                          running_mean, running_variance, B, C, H, W, memory.data, queue)
+            : batch_norm<int64_t, double>(momentum, x, gamma, beta, y, batch_mean, batch_variance,
+                                          running_mean, running_variance, B, C, H, W, memory.data, queue));
 }
 
 extern "C" int64_t batch_norm_bf16_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return -status;
   if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  return BatchNormBf16Workspace(B, C, H, W).bytes;
+  return BatchNormWorkspace<BF16>(B, C, H, W).bytes;
 }
 
 extern "C" int batch_norm_bf16_cuda(float momentum, const uint16_t* x, const float* gamma, const float* beta,
@@ -447,12 +221,12 @@ extern "C" int batch_norm_bf16_cuda(float momentum, const uint16_t* x, const flo
   if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const BatchNormBf16Workspace space(B, C, H, W);
+  const BatchNormWorkspace<BF16> space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
-      small ? batch_norm_bf16<int32_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                       running_variance, B, C, H, W, memory.data, queue)
-            : batch_norm_bf16<int64_t>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                       running_variance, B, C, H, W, memory.data, queue));
+      small ? batch_norm<int32_t, BF16>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
+                                        running_variance, B, C, H, W, memory.data, queue)
+            : batch_norm<int64_t, BF16>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
+                                        running_variance, B, C, H, W, memory.data, queue));
 }

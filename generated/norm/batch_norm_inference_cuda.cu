@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,11 +19,11 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    batch_norm_inference_f32_kernel(const float* x, const float* running_mean, const float* running_variance,
-                                    const float* gamma, const float* beta, float* y, Index B, Index C,
-                                    Index H, Index W) {
+    batch_norm_inference_kernel(const Stored<T>* x, const Value<T>* running_mean,
+                                const Value<T>* running_variance, const Value<T>* gamma, const Value<T>* beta,
+                                Stored<T>* y, Index B, Index C, Index H, Index W) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index groups = Index((H * W + kElements - 1) / kElements);
   if (item >= B * C * groups) return;
@@ -33,101 +33,28 @@ __global__ void __launch_bounds__(256)
   const Index hw_first = group * kElements;
   const Index remaining = Index(H * W - hw_first);
   const auto x_pack = load_pack<kElements>(&x[(b * C + c) * (H * W) + hw_first], remaining);
-  Pack<float, kElements> y_pack;
+  Pack<Stored<T>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    y_pack[i] = (x_pack[i] - running_mean[c]) * rsqrtf(running_variance[c] + 1e-05f) * gamma[c] + beta[c];
+    y_pack[i] = to_stored<T>((to_value<T>(x_pack[i]) - running_mean[c]) *
+                                 rsqrt(running_variance[c] + Value<T>(1e-05)) * gamma[c] +
+                             beta[c]);
   }
   store_pack(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
 }
 
-template <class Index>
-cudaError_t batch_norm_inference_f32(const float* x, const float* running_mean, const float* running_variance,
-                                     const float* gamma, const float* beta, float* y, int64_t B, int64_t C,
-                                     int64_t H, int64_t W, cudaStream_t stream) {
-  const int elements = aligned({x, y}) && H * W % 4 == 0 ? 4 : 1;
+template <class Index, class T>
+cudaError_t batch_norm_inference(const Stored<T>* x, const Value<T>* running_mean,
+                                 const Value<T>* running_variance, const Value<T>* gamma,
+                                 const Value<T>* beta, Stored<T>* y, int64_t B, int64_t C, int64_t H,
+                                 int64_t W, cudaStream_t stream) {
+  const int elements = aligned({x, y}) && H * W % (16 / kBytes<T>) == 0 ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(H * W, elements);
-  if (const cudaError_t error = launch(elements == 4 ? batch_norm_inference_f32_kernel<4, Index>
-                                                     : batch_norm_inference_f32_kernel<1, Index>,
-                                       ceil_div(B * C * groups, 256), 256, 0, stream, x, running_mean,
-                                       running_variance, gamma, beta, y, B, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    batch_norm_inference_f64_kernel(const double* x, const double* running_mean,
-                                    const double* running_variance, const double* gamma, const double* beta,
-                                    double* y, Index B, Index C, Index H, Index W) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((H * W + kElements - 1) / kElements);
-  if (item >= B * C * groups) return;
-  const Index b = Index(item / groups / C);
-  const Index c = Index(item / groups % C);
-  const Index group = Index(item % groups);
-  const Index hw_first = group * kElements;
-  const Index remaining = Index(H * W - hw_first);
-  const auto x_pack = load_pack<kElements>(&x[(b * C + c) * (H * W) + hw_first], remaining);
-  Pack<double, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    y_pack[i] = (x_pack[i] - running_mean[c]) * rsqrt(running_variance[c] + 1e-05) * gamma[c] + beta[c];
-  }
-  store_pack(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t batch_norm_inference_f64(const double* x, const double* running_mean,
-                                     const double* running_variance, const double* gamma, const double* beta,
-                                     double* y, int64_t B, int64_t C, int64_t H, int64_t W,
-                                     cudaStream_t stream) {
-  const int elements = aligned({x, y}) && H * W % 2 == 0 ? 2 : 1;
-  const int64_t groups = ceil_div(H * W, elements);
-  if (const cudaError_t error = launch(elements == 2 ? batch_norm_inference_f64_kernel<2, Index>
-                                                     : batch_norm_inference_f64_kernel<1, Index>,
-                                       ceil_div(B * C * groups, 256), 256, 0, stream, x, running_mean,
-                                       running_variance, gamma, beta, y, B, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    batch_norm_inference_bf16_kernel(const uint16_t* x, const float* running_mean,
-                                     const float* running_variance, const float* gamma, const float* beta,
-                                     uint16_t* y, Index B, Index C, Index H, Index W) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index groups = Index((H * W + kElements - 1) / kElements);
-  if (item >= B * C * groups) return;
-  const Index b = Index(item / groups / C);
-  const Index c = Index(item / groups % C);
-  const Index group = Index(item % groups);
-  const Index hw_first = group * kElements;
-  const Index remaining = Index(H * W - hw_first);
-  const auto x_pack = load_pack<kElements>(&x[(b * C + c) * (H * W) + hw_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    y_pack[i] = to_bf16(
-        (from_bf16(x_pack[i]) - running_mean[c]) * rsqrtf(running_variance[c] + 1e-05f) * gamma[c] + beta[c]);
-  }
-  store_pack(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t batch_norm_inference_bf16(const uint16_t* x, const float* running_mean,
-                                      const float* running_variance, const float* gamma, const float* beta,
-                                      uint16_t* y, int64_t B, int64_t C, int64_t H, int64_t W,
-                                      cudaStream_t stream) {
-  const int elements = aligned({x, y}) && H * W % 8 == 0 ? 8 : 1;
-  const int64_t groups = ceil_div(H * W, elements);
-  if (const cudaError_t error = launch(elements == 8 ? batch_norm_inference_bf16_kernel<8, Index>
-                                                     : batch_norm_inference_bf16_kernel<1, Index>,
-                                       ceil_div(B * C * groups, 256), 256, 0, stream, x, running_mean,
-                                       running_variance, gamma, beta, y, B, C, H, W);
+  if (const cudaError_t error =
+          launch(elements == 16 / kBytes<T> ? batch_norm_inference_kernel<16 / kBytes<T>, Index, T>
+                                            : batch_norm_inference_kernel<1, Index, T>,
+                 ceil_div(B * C * groups, 256), 256, 0, stream, x, running_mean, running_variance, gamma,
+                 beta, y, B, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -146,10 +73,10 @@ extern "C" int batch_norm_inference_f32_cuda(const float* x, const float* runnin
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? batch_norm_inference_f32<int32_t>(x, running_mean, running_variance, gamma, beta,
-                                                               y, B, C, H, W, queue)
-                           : batch_norm_inference_f32<int64_t>(x, running_mean, running_variance, gamma, beta,
-                                                               y, B, C, H, W, queue));
+  return cuda_status(small ? batch_norm_inference<int32_t, float>(x, running_mean, running_variance, gamma,
+                                                                  beta, y, B, C, H, W, queue)
+                           : batch_norm_inference<int64_t, float>(x, running_mean, running_variance, gamma,
+                                                                  beta, y, B, C, H, W, queue));
 }
 
 extern "C" int batch_norm_inference_f64_cuda(const double* x, const double* running_mean,
@@ -163,10 +90,10 @@ extern "C" int batch_norm_inference_f64_cuda(const double* x, const double* runn
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? batch_norm_inference_f64<int32_t>(x, running_mean, running_variance, gamma, beta,
-                                                               y, B, C, H, W, queue)
-                           : batch_norm_inference_f64<int64_t>(x, running_mean, running_variance, gamma, beta,
-                                                               y, B, C, H, W, queue));
+  return cuda_status(small ? batch_norm_inference<int32_t, double>(x, running_mean, running_variance, gamma,
+                                                                   beta, y, B, C, H, W, queue)
+                           : batch_norm_inference<int64_t, double>(x, running_mean, running_variance, gamma,
+                                                                   beta, y, B, C, H, W, queue));
 }
 
 extern "C" int batch_norm_inference_bf16_cuda(const uint16_t* x, const float* running_mean,
@@ -180,8 +107,8 @@ extern "C" int batch_norm_inference_bf16_cuda(const uint16_t* x, const float* ru
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? batch_norm_inference_bf16<int32_t>(x, running_mean, running_variance, gamma,
-                                                                beta, y, B, C, H, W, queue)
-                           : batch_norm_inference_bf16<int64_t>(x, running_mean, running_variance, gamma,
-                                                                beta, y, B, C, H, W, queue));
+  return cuda_status(small ? batch_norm_inference<int32_t, BF16>(x, running_mean, running_variance, gamma,
+                                                                 beta, y, B, C, H, W, queue)
+                           : batch_norm_inference<int64_t, BF16>(x, running_mean, running_variance, gamma,
+                                                                 beta, y, B, C, H, W, queue));
 }

@@ -9,7 +9,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -17,77 +17,26 @@ namespace {
 
 using namespace kgen_openmp;
 
-void batch_norm_inference_f32(const float* x, const float* running_mean, const float* running_variance,
-                              const float* gamma, const float* beta, float* y, int64_t B, int64_t C,
-                              int64_t H, int64_t W) {
-  const bool around_caches = B * C * (H * W) * 4 >= kBeyondCaches;
+template <class T>
+void batch_norm_inference(const Stored<T>* x, const Value<T>* running_mean, const Value<T>* running_variance,
+                          const Value<T>* gamma, const Value<T>* beta, Stored<T>* y, int64_t B, int64_t C,
+                          int64_t H, int64_t W) {
+  const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (B * C * H * W > 16384))
   {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first,
-                              smaller(hw_first + 4096, H * W), [=](int64_t hw, auto active) {
-                                store_around(
-                                    &y[(b * C + c) * (H * W) + hw], active,
-                                    (load(&x[(b * C + c) * (H * W) + hw], active) - running_mean[c]) *
-                                            rsqrt(running_variance[c] + 1e-05f) * gamma[c] +
-                                        beta[c],
-                                    around_caches);
-                              });
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void batch_norm_inference_f64(const double* x, const double* running_mean, const double* running_variance,
-                              const double* gamma, const double* beta, double* y, int64_t B, int64_t C,
-                              int64_t H, int64_t W) {
-  const bool around_caches = B * C * (H * W) * 8 >= kBeyondCaches;
-  OMP(omp parallel if (B * C * H * W > 16384))
-  {
-    OMP(omp for collapse(3) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t c = 0; c < C; ++c) {
-        for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          for_lines<kLanes64>(around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first,
-                              smaller(hw_first + 4096, H * W), [=](int64_t hw, auto active) {
-                                store_around(
-                                    &y[(b * C + c) * (H * W) + hw], active,
-                                    (load(&x[(b * C + c) * (H * W) + hw], active) - running_mean[c]) *
-                                            rsqrt(running_variance[c] + 1e-05) * gamma[c] +
-                                        beta[c],
-                                    around_caches);
-                              });
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void batch_norm_inference_bf16(const uint16_t* x, const float* running_mean, const float* running_variance,
-                               const float* gamma, const float* beta, uint16_t* y, int64_t B, int64_t C,
-                               int64_t H, int64_t W) {
-  const bool around_caches = B * C * (H * W) * 2 >= kBeyondCaches;
-  OMP(omp parallel if (B * C * H * W > 16384))
-  {
-    OMP(omp for collapse(3) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t c = 0; c < C; ++c) {
-        for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          for_lines<kLanes32>(
+          for_lines<kLanesOf<Value<T>>>(
               around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first, smaller(hw_first + 4096, H * W),
               [=](int64_t hw, auto active) {
-                store_around(
-                    &y[(b * C + c) * (H * W) + hw], active,
-                    to_bf16((from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - running_mean[c]) *
-                                rsqrt(running_variance[c] + 1e-05f) * gamma[c] +
-                            beta[c]),
-                    around_caches);
+                store_around(&y[(b * C + c) * (H * W) + hw], active,
+                             to_stored<T>((to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) -
+                                           running_mean[c]) *
+                                              rsqrt(running_variance[c] + Value<T>(1e-05)) * gamma[c] +
+                                          beta[c]),
+                             around_caches);
               });
         }
       }
@@ -107,7 +56,7 @@ extern "C" int batch_norm_inference_f32_openmp(const float* x, const float* runn
                           {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
   if (const int status = check_arrays(arrays, {{6, 1}})) return status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  batch_norm_inference_f32(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
+  batch_norm_inference<float>(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
   return 0;
 }
 
@@ -120,7 +69,7 @@ extern "C" int batch_norm_inference_f64_openmp(const double* x, const double* ru
                           {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
   if (const int status = check_arrays(arrays, {{6, 1}})) return status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  batch_norm_inference_f64(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
+  batch_norm_inference<double>(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
   return 0;
 }
 
@@ -133,6 +82,6 @@ extern "C" int batch_norm_inference_bf16_openmp(const uint16_t* x, const float* 
                           {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
   if (const int status = check_arrays(arrays, {{6, 1}})) return status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  batch_norm_inference_bf16(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
+  batch_norm_inference<BF16>(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
   return 0;
 }

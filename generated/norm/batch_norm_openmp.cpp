@@ -10,7 +10,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -18,178 +18,63 @@ namespace {
 
 using namespace kgen_openmp;
 
-void batch_norm_f32(float momentum, const float* x, const float* gamma, const float* beta, float* y,
-                    float* batch_mean, float* batch_variance, float* running_mean, float* running_variance,
-                    int64_t B, int64_t C, int64_t H, int64_t W) {
-  const bool around_caches = B * C * (H * W) * 4 >= kBeyondCaches;
+template <class T>
+void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
+                Stored<T>* y, Value<T>* batch_mean, Value<T>* batch_variance, Value<T>* running_mean,
+                Value<T>* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
+  const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t c = 0; c < C; ++c) {
-      float total = 0.0f;
-      float seen = 0.0f;
-      float total2 = 0.0f;
+      Value<T> total = Value<T>(0);
+      Value<T> seen = Value<T>(0);
+      Value<T> total2 = Value<T>(0);
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
           const int64_t hw_end = smaller(hw_first + 4096, H * W);
-          const bool from_memory = B * C * (H * W) * 4 >= kBeyondCaches;
-          const float here = float(hw_end - hw_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-            total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
+          const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
+          const Value<T> here = Value<T>(hw_end - hw_first);
+          Value<T> total_part = Value<T>(0);
+          Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+            total_part_lanes +=
+                keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
           });
           total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+          const Value<T> mean = total_part / here;
+          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
             if (from_memory)
               prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
-            const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
+            const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
+            total2_lanes += keep(active, d * d, Value<T>(0));
           });
           total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
+          if (seen > Value<T>(0)) {
+            const Value<T> apart = mean - total / seen;
             total2 += apart * apart * (seen * here / (seen + here));
           }
           total += total_part;
           seen += here;
         }
       }
-      const float m = total / float(B * (H * W));
+      const Value<T> m = total / Value<T>(B * (H * W));
       batch_mean[c] = m;
       running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
-      const float v = total2 / float(B * (H * W));
+      const Value<T> v = total2 / Value<T>(B * (H * W));
       batch_variance[c] = v;
       running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
-      const float root = rsqrt(v + 1e-05f);
+      const Value<T> root = rsqrt(v + Value<T>(1e-05));
       for (int64_t b = 0; b < B; ++b) {
-        const float gamma_ = gamma[c];
-        const float beta_ = beta[c];
-        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-          const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - m;
-          store_around(&y[(b * C + c) * (H * W) + hw], active, d * root * gamma_ + beta_, around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void batch_norm_f64(double momentum, const double* x, const double* gamma, const double* beta, double* y,
-                    double* batch_mean, double* batch_variance, double* running_mean,
-                    double* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
-  const bool around_caches = B * C * (H * W) * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t c = 0; c < C; ++c) {
-      double total = 0.0;
-      double seen = 0.0;
-      double total2 = 0.0;
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          const int64_t hw_end = smaller(hw_first + 4096, H * W);
-          const bool from_memory = B * C * (H * W) * 8 >= kBeyondCaches;
-          const double here = double(hw_end - hw_first);
-          double total_part = 0.0;
-          Sum<double, kLanes64> total_part_lanes = 0.0;
-          for_lanes<kLanes64>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-            total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0);
-          });
-          total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-          const double mean = total_part / here;
-          Sum<double, kLanes64> total2_lanes = 0.0;
-          for_lanes<kLanes64>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-            if (from_memory)
-              prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
-            const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
-            total2_lanes += keep(active, d * d, 0.0);
-          });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-          if (seen > 0.0) {
-            const double apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total += total_part;
-          seen += here;
-        }
-      }
-      const double m = total / double(B * (H * W));
-      batch_mean[c] = m;
-      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
-      const double v = total2 / double(B * (H * W));
-      batch_variance[c] = v;
-      running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
-      const double root = rsqrt(v + 1e-05);
-      for (int64_t b = 0; b < B; ++b) {
-        const double gamma_ = gamma[c];
-        const double beta_ = beta[c];
-        for_lines<kLanes64>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-          const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - m;
-          store_around(&y[(b * C + c) * (H * W) + hw], active, d * root * gamma_ + beta_, around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                     float* batch_mean, float* batch_variance, float* running_mean, float* running_variance,
-                     int64_t B, int64_t C, int64_t H, int64_t W) {
-  const bool around_caches = B * C * (H * W) * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t c = 0; c < C; ++c) {
-      float total = 0.0f;
-      float seen = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          const int64_t hw_end = smaller(hw_first + 4096, H * W);
-          const bool from_memory = B * C * (H * W) * 2 >= kBeyondCaches;
-          const float here = float(hw_end - hw_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-            total_part_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
-          });
-          total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-            if (from_memory)
-              prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
-            const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
-          });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total += total_part;
-          seen += here;
-        }
-      }
-      const float m = total / float(B * (H * W));
-      batch_mean[c] = m;
-      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
-      const float v = total2 / float(B * (H * W));
-      batch_variance[c] = v;
-      running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
-      const float root = rsqrt(v + 1e-05f);
-      for (int64_t b = 0; b < B; ++b) {
-        const float gamma_ = gamma[c];
-        const float beta_ = beta[c];
-        for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-          const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
-          store_around(&y[(b * C + c) * (H * W) + hw], active, to_bf16(d * root * gamma_ + beta_),
-                       around_caches);
-        });
+        const Value<T> gamma_ = gamma[c];
+        const Value<T> beta_ = beta[c];
+        for_lines<kLanesOf<Value<T>>>(
+            around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+              const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
+              store_around(&y[(b * C + c) * (H * W) + hw], active, to_stored<T>(d * root * gamma_ + beta_),
+                           around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();
@@ -207,8 +92,8 @@ extern "C" int batch_norm_f32_openmp(float momentum, const float* x, const float
                           {8, running_mean, {C}}, {9, running_variance, {C}}};
   if (const int status = check_arrays(arrays)) return status;
   if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  batch_norm_f32(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance, B,
-                 C, H, W);
+  batch_norm<float>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance,
+                    B, C, H, W);
   return 0;
 }
 
@@ -222,8 +107,8 @@ extern "C" int batch_norm_f64_openmp(double momentum, const double* x, const dou
                           {8, running_mean, {C}}, {9, running_variance, {C}}};
   if (const int status = check_arrays(arrays)) return status;
   if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  batch_norm_f64(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance, B,
-                 C, H, W);
+  batch_norm<double>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance,
+                     B, C, H, W);
   return 0;
 }
 
@@ -237,7 +122,7 @@ extern "C" int batch_norm_bf16_openmp(float momentum, const uint16_t* x, const f
                           {8, running_mean, {C}}, {9, running_variance, {C}}};
   if (const int status = check_arrays(arrays)) return status;
   if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  batch_norm_bf16(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance, B,
-                  C, H, W);
+  batch_norm<BF16>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance, B,
+                   C, H, W);
   return 0;
 }

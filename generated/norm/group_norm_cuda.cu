@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,296 +21,108 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct GroupNormF32Workspace {
+template <class T>
+struct GroupNormWorkspace {
   int64_t total_slots;
   int64_t bytes = 0;
 
-  explicit GroupNormF32Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    total_slots = reserve(bytes, RowShape(C * ceil_div(H * W, 4), 4, B * G, 16, 128).slot_bytes, 1);
+  explicit GroupNormWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
+    total_slots = reserve(
+        bytes, RowShape(C * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, B * G, 16, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    group_norm_f32_kernel(const float* x, const float* gamma, const float* beta, float* y, Index B, Index G,
-                          Index C, Index H, Index W, Index chunk, RowTeam team) {
+    group_norm_kernel(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y, Index B,
+                      Index G, Index C, Index H, Index W, Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk * 4);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk * (16 / kBytes<T>));
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = first + chunk;
   const Index items = Index(B * G);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / G);
     const Index g = Index(item % G);
-    float total = 0.0f;
-    float total_own = 0.0f;
-    const Index groups = Index((H * W + 3) / 4);
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    const Index groups = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups);
          point += Index(blockDim.x)) {
       const Index c = Index(point / groups);
       const Index group = Index(point % groups);
-      const Index hw_first = group * 4;
+      const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[(point - first) * 4], x_pack, remaining);
+      const auto x_pack =
+          load_pack<16 / kBytes<T>, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
+      if (keeps) store_pack<kWide>(&x_kept[(point - first) * (16 / kBytes<T>)], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += x_pack[i];
+          total_own += to_value<T>(x_pack[i]);
         }
       }
     }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    const Index groups2 = Index((H * W + 3) / 4);
+    total = total + team.fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    Value<T> total2 = Value<T>(0);
+    Value<T> total2_own = Value<T>(0);
+    const Index groups2 = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups2);
          point += Index(blockDim.x)) {
       const Index c = Index(point / groups2);
       const Index group = Index(point % groups2);
-      const Index hw_first = group * 4;
+      const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<4, 1, kWide>(
-          keeps ? &x_kept[(point - first) * 4] : &x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
+      const auto x_pack =
+          load_pack<16 / kBytes<T>, 1, kWide>(keeps ? &x_kept[(point - first) * (16 / kBytes<T>)]
+                                                    : &x[((b * G + g) * C + c) * (H * W) + hw_first],
+                                              remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - total / float(int64_t(C) * int64_t(H * W));
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> d = to_value<T>(x_pack[i]) - total / Value<T>(int64_t(C) * int64_t(H * W));
         if (i < remaining) {
           total2_own += d * d;
         }
       }
     }
-    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
-    const Index groups3 = Index((H * W + 3) / 4);
+    total2 =
+        total2 + team.fold(total2_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    const Index groups3 = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups3);
          point += Index(blockDim.x)) {
       const Index c = Index(point / groups3);
       const Index group = Index(point % groups3);
-      const Index hw_first = group * 4;
+      const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<4, 1, kWide>(
-          keeps ? &x_kept[(point - first) * 4] : &x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
-      Pack<float, 4> y_pack;
+      const auto x_pack =
+          load_pack<16 / kBytes<T>, 1, kWide>(keeps ? &x_kept[(point - first) * (16 / kBytes<T>)]
+                                                    : &x[((b * G + g) * C + c) * (H * W) + hw_first],
+                                              remaining);
+      Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - total / float(int64_t(C) * int64_t(H * W));
-        y_pack[i] = d * rsqrtf(total2 / float(int64_t(C) * int64_t(H * W)) + 1e-05f) * gamma[g * C + c] +
-                    beta[g * C + c];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> d = to_value<T>(x_pack[i]) - total / Value<T>(int64_t(C) * int64_t(H * W));
+        y_pack[i] = to_stored<T>(d * rsqrt(total2 / Value<T>(int64_t(C) * int64_t(H * W)) + Value<T>(1e-05)) *
+                                     gamma[g * C + c] +
+                                 beta[g * C + c]);
       }
       store_pack<kWide>(&y[((b * G + g) * C + c) * (H * W) + hw_first], y_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t group_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
-                           int64_t G, int64_t C, int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
-  const GroupNormF32Workspace space(B, G, C, H, W);
-  const bool wide = aligned({x, y}) && H * W % 4 == 0;
-  const RowShape shape(C * ceil_div(H * W, 4), 4, B * G, 16, 128);
+template <class Index, class T>
+cudaError_t group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
+                       int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, char* workspace,
+                       cudaStream_t stream) {
+  const GroupNormWorkspace<T> space(B, G, C, H, W);
+  const bool wide = aligned({x, y}) && H * W % (16 / kBytes<T>) == 0;
+  const RowShape shape(C * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, B * G, 16, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? group_norm_f32_kernel<true, Index> : group_norm_f32_kernel<false, Index>, shape,
+          launch_rows(wide ? group_norm_kernel<true, Index, T> : group_norm_kernel<false, Index, T>, shape,
                       workspace + space.total_slots, stream, x, gamma, beta, y, B, G, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct GroupNormF64Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit GroupNormF64Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    total_slots = reserve(bytes, RowShape(C * ceil_div(H * W, 2), 2, B * G, 16, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    group_norm_f64_kernel(const double* x, const double* gamma, const double* beta, double* y, Index B,
-                          Index G, Index C, Index H, Index W, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const x_kept = take<double>(tile, chunk * 2);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = first + chunk;
-  const Index items = Index(B * G);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = Index(item / G);
-    const Index g = Index(item % G);
-    double total = 0.0;
-    double total_own = 0.0;
-    const Index groups = Index((H * W + 1) / 2);
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups);
-         point += Index(blockDim.x)) {
-      const Index c = Index(point / groups);
-      const Index group = Index(point % groups);
-      const Index hw_first = group * 2;
-      const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[(point - first) * 2], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](double one, double other) { return double(one + other); });
-    double total2 = 0.0;
-    double total2_own = 0.0;
-    const Index groups2 = Index((H * W + 1) / 2);
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups2);
-         point += Index(blockDim.x)) {
-      const Index c = Index(point / groups2);
-      const Index group = Index(point % groups2);
-      const Index hw_first = group * 2;
-      const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<2, 1, kWide>(
-          keeps ? &x_kept[(point - first) * 2] : &x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double d = x_pack[i] - total / double(int64_t(C) * int64_t(H * W));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + team.fold(total2_own, [](double one, double other) { return double(one + other); });
-    const Index groups3 = Index((H * W + 1) / 2);
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups3);
-         point += Index(blockDim.x)) {
-      const Index c = Index(point / groups3);
-      const Index group = Index(point % groups3);
-      const Index hw_first = group * 2;
-      const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<2, 1, kWide>(
-          keeps ? &x_kept[(point - first) * 2] : &x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
-      Pack<double, 2> y_pack;
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double d = x_pack[i] - total / double(int64_t(C) * int64_t(H * W));
-        y_pack[i] = d * rsqrt(total2 / double(int64_t(C) * int64_t(H * W)) + 1e-05) * gamma[g * C + c] +
-                    beta[g * C + c];
-      }
-      store_pack<kWide>(&y[((b * G + g) * C + c) * (H * W) + hw_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t group_norm_f64(const double* x, const double* gamma, const double* beta, double* y, int64_t B,
-                           int64_t G, int64_t C, int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
-  const GroupNormF64Workspace space(B, G, C, H, W);
-  const bool wide = aligned({x, y}) && H * W % 2 == 0;
-  const RowShape shape(C * ceil_div(H * W, 2), 2, B * G, 16, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? group_norm_f64_kernel<true, Index> : group_norm_f64_kernel<false, Index>, shape,
-                      workspace + space.total_slots, stream, x, gamma, beta, y, B, G, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct GroupNormBf16Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit GroupNormBf16Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    total_slots = reserve(bytes, RowShape(C * ceil_div(H * W, 8), 8, B * G, 16, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    group_norm_bf16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index B,
-                           Index G, Index C, Index H, Index W, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk * 8);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = first + chunk;
-  const Index items = Index(B * G);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = Index(item / G);
-    const Index g = Index(item % G);
-    float total = 0.0f;
-    float total_own = 0.0f;
-    const Index groups = Index((H * W + 7) / 8);
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups);
-         point += Index(blockDim.x)) {
-      const Index c = Index(point / groups);
-      const Index group = Index(point % groups);
-      const Index hw_first = group * 8;
-      const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[(point - first) * 8], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_bf16(x_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    const Index groups2 = Index((H * W + 7) / 8);
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups2);
-         point += Index(blockDim.x)) {
-      const Index c = Index(point / groups2);
-      const Index group = Index(point % groups2);
-      const Index hw_first = group * 8;
-      const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<8, 1, kWide>(
-          keeps ? &x_kept[(point - first) * 8] : &x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - total / float(int64_t(C) * int64_t(H * W));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
-    const Index groups3 = Index((H * W + 7) / 8);
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups3);
-         point += Index(blockDim.x)) {
-      const Index c = Index(point / groups3);
-      const Index group = Index(point % groups3);
-      const Index hw_first = group * 8;
-      const Index remaining = Index(H * W - hw_first);
-      const auto x_pack = load_pack<8, 1, kWide>(
-          keeps ? &x_kept[(point - first) * 8] : &x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - total / float(int64_t(C) * int64_t(H * W));
-        y_pack[i] =
-            to_bf16(d * rsqrtf(total2 / float(int64_t(C) * int64_t(H * W)) + 1e-05f) * gamma[g * C + c] +
-                    beta[g * C + c]);
-      }
-      store_pack<kWide>(&y[((b * G + g) * C + c) * (H * W) + hw_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
-                            int64_t G, int64_t C, int64_t H, int64_t W, char* workspace,
-                            cudaStream_t stream) {
-  const GroupNormBf16Workspace space(B, G, C, H, W);
-  const bool wide = aligned({x, y}) && H * W % 8 == 0;
-  const RowShape shape(C * ceil_div(H * W, 8), 8, B * G, 16, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? group_norm_bf16_kernel<true, Index> : group_norm_bf16_kernel<false, Index>,
-                      shape, workspace + space.total_slots, stream, x, gamma, beta, y, B, G, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -346,37 +158,37 @@ int64_t workspace_of_group_norm(int64_t B, int64_t G, int64_t C, int64_t H, int6
 }  // namespace
 
 extern "C" int64_t group_norm_f32_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_group_norm<GroupNormF32Workspace>(B, G, C, H, W);
+  return workspace_of_group_norm<GroupNormWorkspace<float>>(B, G, C, H, W);
 }
 
 extern "C" int group_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
                                    int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                                    int64_t workspace_bytes, void* stream) {
-  return launch_group_norm<GroupNormF32Workspace>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                  workspace_bytes, stream, group_norm_f32<int32_t>,
-                                                  group_norm_f32<int64_t>);
+  return launch_group_norm<GroupNormWorkspace<float>>(x, gamma, beta, y, B, G, C, H, W, workspace,
+                                                      workspace_bytes, stream, group_norm<int32_t, float>,
+                                                      group_norm<int64_t, float>);
 }
 
 extern "C" int64_t group_norm_f64_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_group_norm<GroupNormF64Workspace>(B, G, C, H, W);
+  return workspace_of_group_norm<GroupNormWorkspace<double>>(B, G, C, H, W);
 }
 
 extern "C" int group_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y,
                                    int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                                    int64_t workspace_bytes, void* stream) {
-  return launch_group_norm<GroupNormF64Workspace>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                  workspace_bytes, stream, group_norm_f64<int32_t>,
-                                                  group_norm_f64<int64_t>);
+  return launch_group_norm<GroupNormWorkspace<double>>(x, gamma, beta, y, B, G, C, H, W, workspace,
+                                                       workspace_bytes, stream, group_norm<int32_t, double>,
+                                                       group_norm<int64_t, double>);
 }
 
 extern "C" int64_t group_norm_bf16_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_group_norm<GroupNormBf16Workspace>(B, G, C, H, W);
+  return workspace_of_group_norm<GroupNormWorkspace<BF16>>(B, G, C, H, W);
 }
 
 extern "C" int group_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                                     int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                                     int64_t workspace_bytes, void* stream) {
-  return launch_group_norm<GroupNormBf16Workspace>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                   workspace_bytes, stream, group_norm_bf16<int32_t>,
-                                                   group_norm_bf16<int64_t>);
+  return launch_group_norm<GroupNormWorkspace<BF16>>(x, gamma, beta, y, B, G, C, H, W, workspace,
+                                                     workspace_bytes, stream, group_norm<int32_t, BF16>,
+                                                     group_norm<int64_t, BF16>);
 }

@@ -13,7 +13,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,7 +22,8 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct GroupNormF32Workspace {
+template <class T>
+struct GroupNormWorkspace {
   int64_t total3;
   int64_t total4;
   int64_t total_part2;
@@ -30,435 +31,80 @@ struct GroupNormF32Workspace {
   int64_t seen_part;
   int64_t bytes = 0;
 
-  explicit GroupNormF32Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
+  explicit GroupNormWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
     const int64_t C_shares =
         larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
-    total3 = reserve(bytes, B * G, 4);
-    total4 = reserve(bytes, B * G, 4);
-    total_part2 = reserve(bytes, C_shares * B * G, 4);
-    total_part3 = reserve(bytes, C_shares * B * G, 4);
-    seen_part = reserve(bytes, C_shares * B * G, 4);
+    total3 = reserve(bytes, B * G, kBytes<Value<T>>);
+    total4 = reserve(bytes, B * G, kBytes<Value<T>>);
+    total_part2 = reserve(bytes, C_shares * B * G, kBytes<Value<T>>);
+    total_part3 = reserve(bytes, C_shares * B * G, kBytes<Value<T>>);
+    seen_part = reserve(bytes, C_shares * B * G, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void group_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t B, int64_t G,
-                    int64_t C, int64_t H, int64_t W, char* workspace) {
+template <class T>
+void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y, int64_t B,
+                int64_t G, int64_t C, int64_t H, int64_t W, char* workspace) {
   const int64_t C_shares =
       larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
-  const GroupNormF32Workspace space(B, G, C, H, W);
-  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
-  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
-  if (C * (H * W) <= 1048576) {
-    const bool around_caches = B * G * C * (H * W) * 4 >= kBeyondCaches;
+  const GroupNormWorkspace<T> space(B, G, C, H, W);
+  Value<T>* const total3 = reinterpret_cast<Value<T>*>(workspace + space.total3);
+  Value<T>* const total4 = reinterpret_cast<Value<T>*>(workspace + space.total4);
+  Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
+  Value<T>* const total_part3 = reinterpret_cast<Value<T>*>(workspace + space.total_part3);
+  Value<T>* const seen_part = reinterpret_cast<Value<T>*>(workspace + space.seen_part);
+  if (C * (H * W) <= 4194304 / kBytes<T>) {
+    const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t g = 0; g < G; ++g) {
-          float total = 0.0f;
-          float seen = 0.0f;
-          float total2 = 0.0f;
+          Value<T> total = Value<T>(0);
+          Value<T> seen = Value<T>(0);
+          Value<T> total2 = Value<T>(0);
           for (int64_t c = 0; c < C; ++c) {
             for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
               const int64_t hw_end = smaller(hw_first + 4096, H * W);
-              const bool from_memory = B * G * C * (H * W) * 4 >= kBeyondCaches;
-              const float here = float(hw_end - hw_first);
-              float total_part = 0.0f;
-              Sum<float, kLanes32> total_part_lanes = 0.0f;
-              for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-                total_part_lanes +=
-                    keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
-              });
-              total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-              const float mean = total_part / here;
-              Sum<float, kLanes32> total2_lanes = 0.0f;
-              for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-                if (from_memory)
-                  prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-                const auto d = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean;
-                total2_lanes += keep(active, d * d, 0.0f);
-              });
-              total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-              if (seen > 0.0f) {
-                const float apart = mean - total / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
-              }
-              total += total_part;
-              seen += here;
-            }
-          }
-          const float root = rsqrt(total2 / float(C * (H * W)) + 1e-05f);
-          for (int64_t c = 0; c < C; ++c) {
-            const float gamma_ = gamma[g * C + c];
-            const float beta_ = beta[g * C + c];
-            for_lines<kLanes32>(
-                around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                  const auto d =
-                      load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
-                  store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active, d * root * gamma_ + beta_,
-                               around_caches);
-                });
-          }
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t g = 0; g < G; ++g) {
-          float total = 0.0f;
-          float seen = 0.0f;
-          float total2 = 0.0f;
-          const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
-          for (int64_t c = c_begin; c < c_end; ++c) {
-            for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-              const int64_t hw_end = smaller(hw_first + 4096, H * W);
-              const bool from_memory = B * G * C * (H * W) * 4 >= kBeyondCaches;
-              const float here = float(hw_end - hw_first);
-              float total_part = 0.0f;
-              Sum<float, kLanes32> total_part_lanes = 0.0f;
-              for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-                total_part_lanes +=
-                    keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0f);
-              });
-              total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-              const float mean = total_part / here;
-              Sum<float, kLanes32> total2_lanes = 0.0f;
-              for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-                if (from_memory)
-                  prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-                const auto d = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean;
-                total2_lanes += keep(active, d * d, 0.0f);
-              });
-              total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-              if (seen > 0.0f) {
-                const float apart = mean - total / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
-              }
-              total += total_part;
-              seen += here;
-            }
-          }
-          total_part2[(c_share * B + b) * G + g] = total;
-          total_part3[(c_share * B + b) * G + g] = total2;
-          seen_part[(c_share * B + b) * G + g] = seen;
-        }
-      }
-    }
-    for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanes32>(0, G, [=](int64_t g, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
-        Lanes<float, kLanes32> seen = 0.0f;
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          total += load(&total_part2[(c_share * B + b) * G + g], active);
-          seen += load(&seen_part[(c_share * B + b) * G + g], active);
-        }
-        for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          const auto apart = load(&total_part2[(c_share * B + b) * G + g], active) /
-                                 load(&seen_part[(c_share * B + b) * G + g], active) -
-                             total / seen;
-          total2 += (load(&total_part3[(c_share * B + b) * G + g], active) +
-                     apart * apart * load(&seen_part[(c_share * B + b) * G + g], active));
-        }
-        store(&total3[b * G + g], active, total);
-        store(&total4[b * G + g], active, total2);
-      });
-    }
-    const bool around_caches = B * G * C * (H * W) * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(3) schedule(static) nowait)
-      for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-        for (int64_t b = 0; b < B; ++b) {
-          for (int64_t g = 0; g < G; ++g) {
-            const float total = total3[b * G + g];
-            const float total2 = total4[b * G + g];
-            const float root = rsqrt(total2 / float(C * (H * W)) + 1e-05f);
-            const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
-            for (int64_t c = c_begin; c < c_end; ++c) {
-              const float gamma_ = gamma[g * C + c];
-              const float beta_ = beta[g * C + c];
-              for_lines<kLanes32>(
-                  around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                    const auto d =
-                        load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / float(C * (H * W));
-                    store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active, d * root * gamma_ + beta_,
-                                 around_caches);
+              const bool from_memory = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
+              const Value<T> here = Value<T>(hw_end - hw_first);
+              Value<T> total_part = Value<T>(0);
+              Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
+              for_lanes<kLanesOf<Value<T>>>(
+                  hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+                    total_part_lanes +=
+                        keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
+                             Value<T>(0));
                   });
-            }
-          }
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct GroupNormF64Workspace {
-  int64_t total3;
-  int64_t total4;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
-  int64_t bytes = 0;
-
-  explicit GroupNormF64Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    const int64_t C_shares =
-        larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
-    total3 = reserve(bytes, B * G, 8);
-    total4 = reserve(bytes, B * G, 8);
-    total_part2 = reserve(bytes, C_shares * B * G, 8);
-    total_part3 = reserve(bytes, C_shares * B * G, 8);
-    seen_part = reserve(bytes, C_shares * B * G, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void group_norm_f64(const double* x, const double* gamma, const double* beta, double* y, int64_t B, int64_t G,
-                    int64_t C, int64_t H, int64_t W, char* workspace) {
-  const int64_t C_shares =
-      larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
-  const GroupNormF64Workspace space(B, G, C, H, W);
-  double* const total3 = reinterpret_cast<double*>(workspace + space.total3);
-  double* const total4 = reinterpret_cast<double*>(workspace + space.total4);
-  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
-  double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
-  double* const seen_part = reinterpret_cast<double*>(workspace + space.seen_part);
-  if (C * (H * W) <= 524288) {
-    const bool around_caches = B * G * C * (H * W) * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t g = 0; g < G; ++g) {
-          double total = 0.0;
-          double seen = 0.0;
-          double total2 = 0.0;
-          for (int64_t c = 0; c < C; ++c) {
-            for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-              const int64_t hw_end = smaller(hw_first + 4096, H * W);
-              const bool from_memory = B * G * C * (H * W) * 8 >= kBeyondCaches;
-              const double here = double(hw_end - hw_first);
-              double total_part = 0.0;
-              Sum<double, kLanes64> total_part_lanes = 0.0;
-              for_lanes<kLanes64>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-                total_part_lanes += keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0);
-              });
               total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-              const double mean = total_part / here;
-              Sum<double, kLanes64> total2_lanes = 0.0;
-              for_lanes<kLanes64>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+              const Value<T> mean = total_part / here;
+              Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+              for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
                 if (from_memory)
                   prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-                const auto d = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean;
-                total2_lanes += keep(active, d * d, 0.0);
+                const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
+                total2_lanes += keep(active, d * d, Value<T>(0));
               });
               total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-              if (seen > 0.0) {
-                const double apart = mean - total / seen;
+              if (seen > Value<T>(0)) {
+                const Value<T> apart = mean - total / seen;
                 total2 += apart * apart * (seen * here / (seen + here));
               }
               total += total_part;
               seen += here;
             }
           }
-          const double root = rsqrt(total2 / double(C * (H * W)) + 1e-05);
+          const Value<T> root = rsqrt(total2 / Value<T>(C * (H * W)) + Value<T>(1e-05));
           for (int64_t c = 0; c < C; ++c) {
-            const double gamma_ = gamma[g * C + c];
-            const double beta_ = beta[g * C + c];
-            for_lines<kLanes64>(
+            const Value<T> gamma_ = gamma[g * C + c];
+            const Value<T> beta_ = beta[g * C + c];
+            for_lines<kLanesOf<Value<T>>>(
                 around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                  const auto d =
-                      load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / double(C * (H * W));
-                  store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active, d * root * gamma_ + beta_,
-                               around_caches);
-                });
-          }
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t g = 0; g < G; ++g) {
-          double total = 0.0;
-          double seen = 0.0;
-          double total2 = 0.0;
-          const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
-          for (int64_t c = c_begin; c < c_end; ++c) {
-            for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-              const int64_t hw_end = smaller(hw_first + 4096, H * W);
-              const bool from_memory = B * G * C * (H * W) * 8 >= kBeyondCaches;
-              const double here = double(hw_end - hw_first);
-              double total_part = 0.0;
-              Sum<double, kLanes64> total_part_lanes = 0.0;
-              for_lanes<kLanes64>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-                total_part_lanes += keep(active, load(&x[((b * G + g) * C + c) * (H * W) + hw], active), 0.0);
-              });
-              total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-              const double mean = total_part / here;
-              Sum<double, kLanes64> total2_lanes = 0.0;
-              for_lanes<kLanes64>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-                if (from_memory)
-                  prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-                const auto d = load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - mean;
-                total2_lanes += keep(active, d * d, 0.0);
-              });
-              total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-              if (seen > 0.0) {
-                const double apart = mean - total / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
-              }
-              total += total_part;
-              seen += here;
-            }
-          }
-          total_part2[(c_share * B + b) * G + g] = total;
-          total_part3[(c_share * B + b) * G + g] = total2;
-          seen_part[(c_share * B + b) * G + g] = seen;
-        }
-      }
-    }
-    for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanes64>(0, G, [=](int64_t g, auto active) {
-        Lanes<double, kLanes64> total = 0.0;
-        Lanes<double, kLanes64> seen = 0.0;
-        Lanes<double, kLanes64> total2 = 0.0;
-        for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          total += load(&total_part2[(c_share * B + b) * G + g], active);
-          seen += load(&seen_part[(c_share * B + b) * G + g], active);
-        }
-        for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          const auto apart = load(&total_part2[(c_share * B + b) * G + g], active) /
-                                 load(&seen_part[(c_share * B + b) * G + g], active) -
-                             total / seen;
-          total2 += (load(&total_part3[(c_share * B + b) * G + g], active) +
-                     apart * apart * load(&seen_part[(c_share * B + b) * G + g], active));
-        }
-        store(&total3[b * G + g], active, total);
-        store(&total4[b * G + g], active, total2);
-      });
-    }
-    const bool around_caches = B * G * C * (H * W) * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(3) schedule(static) nowait)
-      for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-        for (int64_t b = 0; b < B; ++b) {
-          for (int64_t g = 0; g < G; ++g) {
-            const double total = total3[b * G + g];
-            const double total2 = total4[b * G + g];
-            const double root = rsqrt(total2 / double(C * (H * W)) + 1e-05);
-            const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
-            for (int64_t c = c_begin; c < c_end; ++c) {
-              const double gamma_ = gamma[g * C + c];
-              const double beta_ = beta[g * C + c];
-              for_lines<kLanes64>(
-                  around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                    const auto d =
-                        load(&x[((b * G + g) * C + c) * (H * W) + hw], active) - total / double(C * (H * W));
-                    store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active, d * root * gamma_ + beta_,
-                                 around_caches);
-                  });
-            }
-          }
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct GroupNormBf16Workspace {
-  int64_t total3;
-  int64_t total4;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
-  int64_t bytes = 0;
-
-  explicit GroupNormBf16Workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    const int64_t C_shares =
-        larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
-    total3 = reserve(bytes, B * G, 4);
-    total4 = reserve(bytes, B * G, 4);
-    total_part2 = reserve(bytes, C_shares * B * G, 4);
-    total_part3 = reserve(bytes, C_shares * B * G, 4);
-    seen_part = reserve(bytes, C_shares * B * G, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
-                     int64_t G, int64_t C, int64_t H, int64_t W, char* workspace) {
-  const int64_t C_shares =
-      larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
-  const GroupNormBf16Workspace space(B, G, C, H, W);
-  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
-  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
-  if (C * (H * W) <= 2097152) {
-    const bool around_caches = B * G * C * (H * W) * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t g = 0; g < G; ++g) {
-          float total = 0.0f;
-          float seen = 0.0f;
-          float total2 = 0.0f;
-          for (int64_t c = 0; c < C; ++c) {
-            for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-              const int64_t hw_end = smaller(hw_first + 4096, H * W);
-              const bool from_memory = B * G * C * (H * W) * 2 >= kBeyondCaches;
-              const float here = float(hw_end - hw_first);
-              float total_part = 0.0f;
-              Sum<float, kLanes32> total_part_lanes = 0.0f;
-              for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-                total_part_lanes +=
-                    keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
-              });
-              total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-              const float mean = total_part / here;
-              Sum<float, kLanes32> total2_lanes = 0.0f;
-              for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-                if (from_memory)
-                  prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-                const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
-                total2_lanes += keep(active, d * d, 0.0f);
-              });
-              total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-              if (seen > 0.0f) {
-                const float apart = mean - total / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
-              }
-              total += total_part;
-              seen += here;
-            }
-          }
-          const float root = rsqrt(total2 / float(C * (H * W)) + 1e-05f);
-          for (int64_t c = 0; c < C; ++c) {
-            const float gamma_ = gamma[g * C + c];
-            const float beta_ = beta[g * C + c];
-            for_lines<kLanes32>(
-                around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                  const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                                 total / float(C * (H * W));
+                  const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                                 total / Value<T>(C * (H * W));
                   store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                               to_bf16(d * root * gamma_ + beta_), around_caches);
+                               to_stored<T>(d * root * gamma_ + beta_), around_caches);
                 });
           }
         }
@@ -470,33 +116,35 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
     for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t g = 0; g < G; ++g) {
-          float total = 0.0f;
-          float seen = 0.0f;
-          float total2 = 0.0f;
+          Value<T> total = Value<T>(0);
+          Value<T> seen = Value<T>(0);
+          Value<T> total2 = Value<T>(0);
           const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
           for (int64_t c = c_begin; c < c_end; ++c) {
             for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
               const int64_t hw_end = smaller(hw_first + 4096, H * W);
-              const bool from_memory = B * G * C * (H * W) * 2 >= kBeyondCaches;
-              const float here = float(hw_end - hw_first);
-              float total_part = 0.0f;
-              Sum<float, kLanes32> total_part_lanes = 0.0f;
-              for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-                total_part_lanes +=
-                    keep(active, from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)), 0.0f);
-              });
+              const bool from_memory = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
+              const Value<T> here = Value<T>(hw_end - hw_first);
+              Value<T> total_part = Value<T>(0);
+              Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
+              for_lanes<kLanesOf<Value<T>>>(
+                  hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+                    total_part_lanes +=
+                        keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
+                             Value<T>(0));
+                  });
               total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-              const float mean = total_part / here;
-              Sum<float, kLanes32> total2_lanes = 0.0f;
-              for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+              const Value<T> mean = total_part / here;
+              Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+              for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
                 if (from_memory)
                   prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-                const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
-                total2_lanes += keep(active, d * d, 0.0f);
+                const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
+                total2_lanes += keep(active, d * d, Value<T>(0));
               });
               total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-              if (seen > 0.0f) {
-                const float apart = mean - total / seen;
+              if (seen > Value<T>(0)) {
+                const Value<T> apart = mean - total / seen;
                 total2 += apart * apart * (seen * here / (seen + here));
               }
               total += total_part;
@@ -510,10 +158,10 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
       }
     }
     for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanes32>(0, G, [=](int64_t g, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
-        Lanes<float, kLanes32> seen = 0.0f;
-        Lanes<float, kLanes32> total2 = 0.0f;
+      for_lanes<kLanesOf<Value<T>>>(0, G, [=](int64_t g, auto active) {
+        Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+        Lanes<Value<T>, kLanesOf<Value<T>>> seen = Value<T>(0);
+        Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
           total += load(&total_part2[(c_share * B + b) * G + g], active);
           seen += load(&seen_part[(c_share * B + b) * G + g], active);
@@ -529,26 +177,26 @@ void group_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, u
         store(&total4[b * G + g], active, total2);
       });
     }
-    const bool around_caches = B * G * C * (H * W) * 2 >= kBeyondCaches;
+    const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t g = 0; g < G; ++g) {
-            const float total = total3[b * G + g];
-            const float total2 = total4[b * G + g];
-            const float root = rsqrt(total2 / float(C * (H * W)) + 1e-05f);
+            const Value<T> total = total3[b * G + g];
+            const Value<T> total2 = total4[b * G + g];
+            const Value<T> root = rsqrt(total2 / Value<T>(C * (H * W)) + Value<T>(1e-05));
             const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
             for (int64_t c = c_begin; c < c_end; ++c) {
-              const float gamma_ = gamma[g * C + c];
-              const float beta_ = beta[g * C + c];
-              for_lines<kLanes32>(
+              const Value<T> gamma_ = gamma[g * C + c];
+              const Value<T> beta_ = beta[g * C + c];
+              for_lines<kLanesOf<Value<T>>>(
                   around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                    const auto d = from_bf16(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                                   total / float(C * (H * W));
+                    const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                                   total / Value<T>(C * (H * W));
                     store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                                 to_bf16(d * root * gamma_ + beta_), around_caches);
+                                 to_stored<T>(d * root * gamma_ + beta_), around_caches);
                   });
             }
           }
@@ -587,34 +235,34 @@ int64_t workspace_of_group_norm(int64_t B, int64_t G, int64_t C, int64_t H, int6
 }  // namespace
 
 extern "C" int64_t group_norm_f32_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_group_norm<GroupNormF32Workspace>(B, G, C, H, W);
+  return workspace_of_group_norm<GroupNormWorkspace<float>>(B, G, C, H, W);
 }
 
 extern "C" int group_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
                                      int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                                      int64_t workspace_bytes) {
-  return launch_group_norm<GroupNormF32Workspace>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                  workspace_bytes, group_norm_f32);
+  return launch_group_norm<GroupNormWorkspace<float>>(x, gamma, beta, y, B, G, C, H, W, workspace,
+                                                      workspace_bytes, group_norm<float>);
 }
 
 extern "C" int64_t group_norm_f64_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_group_norm<GroupNormF64Workspace>(B, G, C, H, W);
+  return workspace_of_group_norm<GroupNormWorkspace<double>>(B, G, C, H, W);
 }
 
 extern "C" int group_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y,
                                      int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                                      int64_t workspace_bytes) {
-  return launch_group_norm<GroupNormF64Workspace>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                  workspace_bytes, group_norm_f64);
+  return launch_group_norm<GroupNormWorkspace<double>>(x, gamma, beta, y, B, G, C, H, W, workspace,
+                                                       workspace_bytes, group_norm<double>);
 }
 
 extern "C" int64_t group_norm_bf16_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_group_norm<GroupNormBf16Workspace>(B, G, C, H, W);
+  return workspace_of_group_norm<GroupNormWorkspace<BF16>>(B, G, C, H, W);
 }
 
 extern "C" int group_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                                       int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                                       int64_t workspace_bytes) {
-  return launch_group_norm<GroupNormBf16Workspace>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                   workspace_bytes, group_norm_bf16);
+  return launch_group_norm<GroupNormWorkspace<BF16>>(x, gamma, beta, y, B, G, C, H, W, workspace,
+                                                     workspace_bytes, group_norm<BF16>);
 }

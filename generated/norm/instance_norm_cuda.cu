@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,261 +21,89 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct InstanceNormF32Workspace {
+template <class T>
+struct InstanceNormWorkspace {
   int64_t total_slots;
   int64_t bytes = 0;
 
-  explicit InstanceNormF32Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    total_slots = reserve(bytes, RowShape(H * W, 1, B * C, 4, 128).slot_bytes, 1);
+  explicit InstanceNormWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+    total_slots = reserve(bytes, RowShape(H * W, 1, B * C, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    instance_norm_f32_kernel(const float* x, const float* gamma, const float* beta, float* y, Index B,
-                             Index C, Index H, Index W, Index chunk, RowTeam team) {
+    instance_norm_kernel(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
+                         Index B, Index C, Index H, Index W, Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, H * W));
   const Index items = Index(B * C);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / C);
     const Index c = Index(item % C);
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index hw_first = first + Index(threadIdx.x) * 4; hw_first < last;
-         hw_first += Index(blockDim.x) * 4) {
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    for (Index hw_first = first + Index(threadIdx.x) * (16 / kBytes<T>); hw_first < last;
+         hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - hw_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
+      const auto x_pack =
+          load_pack<16 / kBytes<T>, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[hw_first - first], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += x_pack[i];
+          total_own += to_value<T>(x_pack[i]);
         }
       }
     }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index hw_first = first + Index(threadIdx.x) * 4; hw_first < last;
-         hw_first += Index(blockDim.x) * 4) {
+    total = total + team.fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    Value<T> total2 = Value<T>(0);
+    Value<T> total2_own = Value<T>(0);
+    for (Index hw_first = first + Index(threadIdx.x) * (16 / kBytes<T>); hw_first < last;
+         hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - hw_first);
-      const auto x_pack = load_pack<4, 1, kWide>(
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - total / float(int64_t(H * W));
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> d = to_value<T>(x_pack[i]) - total / Value<T>(int64_t(H * W));
         if (i < remaining) {
           total2_own += d * d;
         }
       }
     }
-    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
-    for (Index hw_first = first + Index(threadIdx.x) * 4; hw_first < last;
-         hw_first += Index(blockDim.x) * 4) {
+    total2 =
+        total2 + team.fold(total2_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    for (Index hw_first = first + Index(threadIdx.x) * (16 / kBytes<T>); hw_first < last;
+         hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - hw_first);
-      const auto x_pack = load_pack<4, 1, kWide>(
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
-      Pack<float, 4> y_pack;
+      Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - total / float(int64_t(H * W));
-        const float scaled =
-            d * rsqrtf(total2 / float(int64_t(H * W)) + 1e-05f) * (gamma != nullptr ? gamma[c] : 1.0f);
-        y_pack[i] = scaled + (beta != nullptr ? beta[c] : 0.0f);
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> d = to_value<T>(x_pack[i]) - total / Value<T>(int64_t(H * W));
+        const Value<T> scaled = d * rsqrt(total2 / Value<T>(int64_t(H * W)) + Value<T>(1e-05)) *
+                                (gamma != nullptr ? gamma[c] : Value<T>(1));
+        y_pack[i] = to_stored<T>(scaled + (beta != nullptr ? beta[c] : Value<T>(0)));
       }
       store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t instance_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
-                              int64_t C, int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
-  const InstanceNormF32Workspace space(B, C, H, W);
-  const bool wide = aligned({x, y}) && H * W % 4 == 0;
-  const RowShape shape(H * W, 1, B * C, 4, 128);
+template <class Index, class T>
+cudaError_t instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
+                          int64_t B, int64_t C, int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
+  const InstanceNormWorkspace<T> space(B, C, H, W);
+  const bool wide = aligned({x, y}) && H * W % (16 / kBytes<T>) == 0;
+  const RowShape shape(H * W, 1, B * C, kBytes<T>, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? instance_norm_f32_kernel<true, Index> : instance_norm_f32_kernel<false, Index>,
-                      shape, workspace + space.total_slots, stream, x, gamma, beta, y, B, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct InstanceNormF64Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit InstanceNormF64Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    total_slots = reserve(bytes, RowShape(H * W, 1, B * C, 8, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    instance_norm_f64_kernel(const double* x, const double* gamma, const double* beta, double* y, Index B,
-                             Index C, Index H, Index W, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const x_kept = take<double>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, H * W));
-  const Index items = Index(B * C);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = Index(item / C);
-    const Index c = Index(item % C);
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index hw_first = first + Index(threadIdx.x) * 2; hw_first < last;
-         hw_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - hw_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[hw_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](double one, double other) { return double(one + other); });
-    double total2 = 0.0;
-    double total2_own = 0.0;
-    for (Index hw_first = first + Index(threadIdx.x) * 2; hw_first < last;
-         hw_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - hw_first);
-      const auto x_pack = load_pack<2, 1, kWide>(
-          keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double d = x_pack[i] - total / double(int64_t(H * W));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + team.fold(total2_own, [](double one, double other) { return double(one + other); });
-    for (Index hw_first = first + Index(threadIdx.x) * 2; hw_first < last;
-         hw_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - hw_first);
-      const auto x_pack = load_pack<2, 1, kWide>(
-          keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
-      Pack<double, 2> y_pack;
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double d = x_pack[i] - total / double(int64_t(H * W));
-        const double scaled =
-            d * rsqrt(total2 / double(int64_t(H * W)) + 1e-05) * (gamma != nullptr ? gamma[c] : 1.0);
-        y_pack[i] = scaled + (beta != nullptr ? beta[c] : 0.0);
-      }
-      store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t instance_norm_f64(const double* x, const double* gamma, const double* beta, double* y, int64_t B,
-                              int64_t C, int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
-  const InstanceNormF64Workspace space(B, C, H, W);
-  const bool wide = aligned({x, y}) && H * W % 2 == 0;
-  const RowShape shape(H * W, 1, B * C, 8, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? instance_norm_f64_kernel<true, Index> : instance_norm_f64_kernel<false, Index>,
-                      shape, workspace + space.total_slots, stream, x, gamma, beta, y, B, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct InstanceNormBf16Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit InstanceNormBf16Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    total_slots = reserve(bytes, RowShape(H * W, 1, B * C, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    instance_norm_bf16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index B,
-                              Index C, Index H, Index W, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, H * W));
-  const Index items = Index(B * C);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = Index(item / C);
-    const Index c = Index(item % C);
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index hw_first = first + Index(threadIdx.x) * 8; hw_first < last;
-         hw_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - hw_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[hw_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_bf16(x_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index hw_first = first + Index(threadIdx.x) * 8; hw_first < last;
-         hw_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - hw_first);
-      const auto x_pack = load_pack<8, 1, kWide>(
-          keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - total / float(int64_t(H * W));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + team.fold(total2_own, [](float one, float other) { return float(one + other); });
-    for (Index hw_first = first + Index(threadIdx.x) * 8; hw_first < last;
-         hw_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - hw_first);
-      const auto x_pack = load_pack<8, 1, kWide>(
-          keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - total / float(int64_t(H * W));
-        const float scaled =
-            d * rsqrtf(total2 / float(int64_t(H * W)) + 1e-05f) * (gamma != nullptr ? gamma[c] : 1.0f);
-        y_pack[i] = to_bf16(scaled + (beta != nullptr ? beta[c] : 0.0f));
-      }
-      store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                               int64_t B, int64_t C, int64_t H, int64_t W, char* workspace,
-                               cudaStream_t stream) {
-  const InstanceNormBf16Workspace space(B, C, H, W);
-  const bool wide = aligned({x, y}) && H * W % 8 == 0;
-  const RowShape shape(H * W, 1, B * C, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? instance_norm_bf16_kernel<true, Index> : instance_norm_bf16_kernel<false, Index>,
+          launch_rows(wide ? instance_norm_kernel<true, Index, T> : instance_norm_kernel<false, Index, T>,
                       shape, workspace + space.total_slots, stream, x, gamma, beta, y, B, C, H, W);
       error != cudaSuccess)
     return error;
@@ -312,37 +140,37 @@ int64_t workspace_of_instance_norm(int64_t B, int64_t C, int64_t H, int64_t W) {
 }  // namespace
 
 extern "C" int64_t instance_norm_f32_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_instance_norm<InstanceNormF32Workspace>(B, C, H, W);
+  return workspace_of_instance_norm<InstanceNormWorkspace<float>>(B, C, H, W);
 }
 
 extern "C" int instance_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y,
                                       int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
                                       int64_t workspace_bytes, void* stream) {
-  return launch_instance_norm<InstanceNormF32Workspace>(x, gamma, beta, y, B, C, H, W, workspace,
-                                                        workspace_bytes, stream, instance_norm_f32<int32_t>,
-                                                        instance_norm_f32<int64_t>);
+  return launch_instance_norm<InstanceNormWorkspace<float>>(
+      x, gamma, beta, y, B, C, H, W, workspace, workspace_bytes, stream, instance_norm<int32_t, float>,
+      instance_norm<int64_t, float>);
 }
 
 extern "C" int64_t instance_norm_f64_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_instance_norm<InstanceNormF64Workspace>(B, C, H, W);
+  return workspace_of_instance_norm<InstanceNormWorkspace<double>>(B, C, H, W);
 }
 
 extern "C" int instance_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y,
                                       int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
                                       int64_t workspace_bytes, void* stream) {
-  return launch_instance_norm<InstanceNormF64Workspace>(x, gamma, beta, y, B, C, H, W, workspace,
-                                                        workspace_bytes, stream, instance_norm_f64<int32_t>,
-                                                        instance_norm_f64<int64_t>);
+  return launch_instance_norm<InstanceNormWorkspace<double>>(
+      x, gamma, beta, y, B, C, H, W, workspace, workspace_bytes, stream, instance_norm<int32_t, double>,
+      instance_norm<int64_t, double>);
 }
 
 extern "C" int64_t instance_norm_bf16_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_instance_norm<InstanceNormBf16Workspace>(B, C, H, W);
+  return workspace_of_instance_norm<InstanceNormWorkspace<BF16>>(B, C, H, W);
 }
 
 extern "C" int instance_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                                        int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_instance_norm<InstanceNormBf16Workspace>(x, gamma, beta, y, B, C, H, W, workspace,
-                                                         workspace_bytes, stream, instance_norm_bf16<int32_t>,
-                                                         instance_norm_bf16<int64_t>);
+  return launch_instance_norm<InstanceNormWorkspace<BF16>>(
+      x, gamma, beta, y, B, C, H, W, workspace, workspace_bytes, stream, instance_norm<int32_t, BF16>,
+      instance_norm<int64_t, BF16>);
 }

@@ -13,7 +13,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,7 +22,8 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct InstanceNormF32Workspace {
+template <class T>
+struct InstanceNormWorkspace {
   int64_t total3;
   int64_t total4;
   int64_t total_part2;
@@ -30,68 +31,71 @@ struct InstanceNormF32Workspace {
   int64_t seen_part;
   int64_t bytes = 0;
 
-  explicit InstanceNormF32Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+  explicit InstanceNormWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
-    total3 = reserve(bytes, B * C, 4);
-    total4 = reserve(bytes, B * C, 4);
-    total_part2 = reserve(bytes, HW_shares * B * C, 4);
-    total_part3 = reserve(bytes, HW_shares * B * C, 4);
-    seen_part = reserve(bytes, HW_shares * B * C, 4);
+    total3 = reserve(bytes, B * C, kBytes<Value<T>>);
+    total4 = reserve(bytes, B * C, kBytes<Value<T>>);
+    total_part2 = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
+    total_part3 = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
+    seen_part = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void instance_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t B, int64_t C,
-                       int64_t H, int64_t W, char* workspace) {
+template <class T>
+void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y, int64_t B,
+                   int64_t C, int64_t H, int64_t W, char* workspace) {
   const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
-  const InstanceNormF32Workspace space(B, C, H, W);
-  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
-  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
-  if (H * W <= 1048576) {
-    const bool around_caches = B * C * (H * W) * 4 >= kBeyondCaches;
+  const InstanceNormWorkspace<T> space(B, C, H, W);
+  Value<T>* const total3 = reinterpret_cast<Value<T>*>(workspace + space.total3);
+  Value<T>* const total4 = reinterpret_cast<Value<T>*>(workspace + space.total4);
+  Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
+  Value<T>* const total_part3 = reinterpret_cast<Value<T>*>(workspace + space.total_part3);
+  Value<T>* const seen_part = reinterpret_cast<Value<T>*>(workspace + space.seen_part);
+  if (H * W <= 4194304 / kBytes<T>) {
+    const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c = 0; c < C; ++c) {
-          float total = 0.0f;
-          float seen = 0.0f;
-          float total2 = 0.0f;
+          Value<T> total = Value<T>(0);
+          Value<T> seen = Value<T>(0);
+          Value<T> total2 = Value<T>(0);
           for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
             const int64_t hw_end = smaller(hw_first + 4096, H * W);
-            const bool from_memory = B * C * (H * W) * 4 >= kBeyondCaches;
-            const float here = float(hw_end - hw_first);
-            float total_part = 0.0f;
-            Sum<float, kLanes32> total_part_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-              total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
+            const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
+            const Value<T> here = Value<T>(hw_end - hw_first);
+            Value<T> total_part = Value<T>(0);
+            Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+              total_part_lanes +=
+                  keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
             });
             total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-            const float mean = total_part / here;
-            Sum<float, kLanes32> total2_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
+            const Value<T> mean = total_part / here;
+            Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
               if (from_memory) prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-              const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
-              total2_lanes += keep(active, d * d, 0.0f);
+              const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
+              total2_lanes += keep(active, d * d, Value<T>(0));
             });
             total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-            if (seen > 0.0f) {
-              const float apart = mean - total / seen;
+            if (seen > Value<T>(0)) {
+              const Value<T> apart = mean - total / seen;
               total2 += apart * apart * (seen * here / (seen + here));
             }
             total += total_part;
             seen += here;
           }
-          const float root = rsqrt(total2 / float(H * W) + 1e-05f);
-          for_lines<kLanes32>(
+          const Value<T> root = rsqrt(total2 / Value<T>(H * W) + Value<T>(1e-05));
+          for_lines<kLanesOf<Value<T>>>(
               around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - total / float(H * W);
-                const auto scaled = d * root * (gamma != nullptr ? gamma[c] : 1.0f);
+                const auto d =
+                    to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - total / Value<T>(H * W);
+                const auto scaled = d * root * (gamma != nullptr ? gamma[c] : Value<T>(1));
                 store_around(&y[(b * C + c) * (H * W) + hw], active,
-                             scaled + (beta != nullptr ? beta[c] : 0.0f), around_caches);
+                             to_stored<T>(scaled + (beta != nullptr ? beta[c] : Value<T>(0))), around_caches);
               });
         }
       }
@@ -102,32 +106,33 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
     for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c = 0; c < C; ++c) {
-          float total = 0.0f;
-          float seen = 0.0f;
-          float total2 = 0.0f;
+          Value<T> total = Value<T>(0);
+          Value<T> seen = Value<T>(0);
+          Value<T> total2 = Value<T>(0);
           const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
                         hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
           for (int64_t hw_first = hw_begin; hw_first < hw_end; hw_first += 4096) {
             const int64_t hw_end2 = smaller(hw_first + 4096, hw_end);
-            const bool from_memory = B * C * (H * W) * 4 >= kBeyondCaches;
-            const float here = float(hw_end2 - hw_first);
-            float total_part = 0.0f;
-            Sum<float, kLanes32> total_part_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end2, [=, &total_part_lanes](int64_t hw, auto active) {
-              total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0f);
+            const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
+            const Value<T> here = Value<T>(hw_end2 - hw_first);
+            Value<T> total_part = Value<T>(0);
+            Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end2, [=, &total_part_lanes](int64_t hw, auto active) {
+              total_part_lanes +=
+                  keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
             });
             total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-            const float mean = total_part / here;
-            Sum<float, kLanes32> total2_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
+            const Value<T> mean = total_part / here;
+            Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
               if (from_memory)
                 prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end2, hw_end, H * W + hw_begin);
-              const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
-              total2_lanes += keep(active, d * d, 0.0f);
+              const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
+              total2_lanes += keep(active, d * d, Value<T>(0));
             });
             total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-            if (seen > 0.0f) {
-              const float apart = mean - total / seen;
+            if (seen > Value<T>(0)) {
+              const Value<T> apart = mean - total / seen;
               total2 += apart * apart * (seen * here / (seen + here));
             }
             total += total_part;
@@ -140,10 +145,10 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
       }
     }
     for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanes32>(0, C, [=](int64_t c, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
-        Lanes<float, kLanes32> seen = 0.0f;
-        Lanes<float, kLanes32> total2 = 0.0f;
+      for_lanes<kLanesOf<Value<T>>>(0, C, [=](int64_t c, auto active) {
+        Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+        Lanes<Value<T>, kLanesOf<Value<T>>> seen = Value<T>(0);
+        Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
           total += load(&total_part2[(hw_share * B + b) * C + c], active);
           seen += load(&seen_part[(hw_share * B + b) * C + c], active);
@@ -159,359 +164,28 @@ void instance_norm_f32(const float* x, const float* gamma, const float* beta, fl
         store(&total4[b * C + c], active, total2);
       });
     }
-    const bool around_caches = B * C * (H * W) * 4 >= kBeyondCaches;
+    const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t c = 0; c < C; ++c) {
-            const float total = total3[b * C + c];
-            const float total2 = total4[b * C + c];
-            const float root = rsqrt(total2 / float(H * W) + 1e-05f);
+            const Value<T> total = total3[b * C + c];
+            const Value<T> total2 = total4[b * C + c];
+            const Value<T> root = rsqrt(total2 / Value<T>(H * W) + Value<T>(1e-05));
             const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
                           hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
-            for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W) + hw_begin], hw_begin, hw_end,
-                                [=](int64_t hw, auto active) {
-                                  const auto d =
-                                      load(&x[(b * C + c) * (H * W) + hw], active) - total / float(H * W);
-                                  const auto scaled = d * root * (gamma != nullptr ? gamma[c] : 1.0f);
-                                  store_around(&y[(b * C + c) * (H * W) + hw], active,
-                                               scaled + (beta != nullptr ? beta[c] : 0.0f), around_caches);
-                                });
-          }
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct InstanceNormF64Workspace {
-  int64_t total3;
-  int64_t total4;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
-  int64_t bytes = 0;
-
-  explicit InstanceNormF64Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
-    total3 = reserve(bytes, B * C, 8);
-    total4 = reserve(bytes, B * C, 8);
-    total_part2 = reserve(bytes, HW_shares * B * C, 8);
-    total_part3 = reserve(bytes, HW_shares * B * C, 8);
-    seen_part = reserve(bytes, HW_shares * B * C, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void instance_norm_f64(const double* x, const double* gamma, const double* beta, double* y, int64_t B,
-                       int64_t C, int64_t H, int64_t W, char* workspace) {
-  const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
-  const InstanceNormF64Workspace space(B, C, H, W);
-  double* const total3 = reinterpret_cast<double*>(workspace + space.total3);
-  double* const total4 = reinterpret_cast<double*>(workspace + space.total4);
-  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
-  double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
-  double* const seen_part = reinterpret_cast<double*>(workspace + space.seen_part);
-  if (H * W <= 524288) {
-    const bool around_caches = B * C * (H * W) * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t c = 0; c < C; ++c) {
-          double total = 0.0;
-          double seen = 0.0;
-          double total2 = 0.0;
-          for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-            const int64_t hw_end = smaller(hw_first + 4096, H * W);
-            const bool from_memory = B * C * (H * W) * 8 >= kBeyondCaches;
-            const double here = double(hw_end - hw_first);
-            double total_part = 0.0;
-            Sum<double, kLanes64> total_part_lanes = 0.0;
-            for_lanes<kLanes64>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-              total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0);
-            });
-            total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-            const double mean = total_part / here;
-            Sum<double, kLanes64> total2_lanes = 0.0;
-            for_lanes<kLanes64>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-              if (from_memory) prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-              const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
-              total2_lanes += keep(active, d * d, 0.0);
-            });
-            total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-            if (seen > 0.0) {
-              const double apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
-            }
-            total += total_part;
-            seen += here;
-          }
-          const double root = rsqrt(total2 / double(H * W) + 1e-05);
-          for_lines<kLanes64>(
-              around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - total / double(H * W);
-                const auto scaled = d * root * (gamma != nullptr ? gamma[c] : 1.0);
-                store_around(&y[(b * C + c) * (H * W) + hw], active,
-                             scaled + (beta != nullptr ? beta[c] : 0.0), around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t c = 0; c < C; ++c) {
-          double total = 0.0;
-          double seen = 0.0;
-          double total2 = 0.0;
-          const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
-                        hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
-          for (int64_t hw_first = hw_begin; hw_first < hw_end; hw_first += 4096) {
-            const int64_t hw_end2 = smaller(hw_first + 4096, hw_end);
-            const bool from_memory = B * C * (H * W) * 8 >= kBeyondCaches;
-            const double here = double(hw_end2 - hw_first);
-            double total_part = 0.0;
-            Sum<double, kLanes64> total_part_lanes = 0.0;
-            for_lanes<kLanes64>(hw_first, hw_end2, [=, &total_part_lanes](int64_t hw, auto active) {
-              total_part_lanes += keep(active, load(&x[(b * C + c) * (H * W) + hw], active), 0.0);
-            });
-            total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-            const double mean = total_part / here;
-            Sum<double, kLanes64> total2_lanes = 0.0;
-            for_lanes<kLanes64>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
-              if (from_memory)
-                prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end2, hw_end, H * W + hw_begin);
-              const auto d = load(&x[(b * C + c) * (H * W) + hw], active) - mean;
-              total2_lanes += keep(active, d * d, 0.0);
-            });
-            total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-            if (seen > 0.0) {
-              const double apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
-            }
-            total += total_part;
-            seen += here;
-          }
-          total_part2[(hw_share * B + b) * C + c] = total;
-          total_part3[(hw_share * B + b) * C + c] = total2;
-          seen_part[(hw_share * B + b) * C + c] = seen;
-        }
-      }
-    }
-    for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanes64>(0, C, [=](int64_t c, auto active) {
-        Lanes<double, kLanes64> total = 0.0;
-        Lanes<double, kLanes64> seen = 0.0;
-        Lanes<double, kLanes64> total2 = 0.0;
-        for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          total += load(&total_part2[(hw_share * B + b) * C + c], active);
-          seen += load(&seen_part[(hw_share * B + b) * C + c], active);
-        }
-        for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          const auto apart = load(&total_part2[(hw_share * B + b) * C + c], active) /
-                                 load(&seen_part[(hw_share * B + b) * C + c], active) -
-                             total / seen;
-          total2 += (load(&total_part3[(hw_share * B + b) * C + c], active) +
-                     apart * apart * load(&seen_part[(hw_share * B + b) * C + c], active));
-        }
-        store(&total3[b * C + c], active, total);
-        store(&total4[b * C + c], active, total2);
-      });
-    }
-    const bool around_caches = B * C * (H * W) * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(3) schedule(static) nowait)
-      for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-        for (int64_t b = 0; b < B; ++b) {
-          for (int64_t c = 0; c < C; ++c) {
-            const double total = total3[b * C + c];
-            const double total2 = total4[b * C + c];
-            const double root = rsqrt(total2 / double(H * W) + 1e-05);
-            const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
-                          hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
-            for_lines<kLanes64>(around_caches, &y[(b * C + c) * (H * W) + hw_begin], hw_begin, hw_end,
-                                [=](int64_t hw, auto active) {
-                                  const auto d =
-                                      load(&x[(b * C + c) * (H * W) + hw], active) - total / double(H * W);
-                                  const auto scaled = d * root * (gamma != nullptr ? gamma[c] : 1.0);
-                                  store_around(&y[(b * C + c) * (H * W) + hw], active,
-                                               scaled + (beta != nullptr ? beta[c] : 0.0), around_caches);
-                                });
-          }
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct InstanceNormBf16Workspace {
-  int64_t total3;
-  int64_t total4;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
-  int64_t bytes = 0;
-
-  explicit InstanceNormBf16Workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
-    total3 = reserve(bytes, B * C, 4);
-    total4 = reserve(bytes, B * C, 4);
-    total_part2 = reserve(bytes, HW_shares * B * C, 4);
-    total_part3 = reserve(bytes, HW_shares * B * C, 4);
-    seen_part = reserve(bytes, HW_shares * B * C, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void instance_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
-                        int64_t C, int64_t H, int64_t W, char* workspace) {
-  const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
-  const InstanceNormBf16Workspace space(B, C, H, W);
-  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
-  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
-  if (H * W <= 2097152) {
-    const bool around_caches = B * C * (H * W) * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t c = 0; c < C; ++c) {
-          float total = 0.0f;
-          float seen = 0.0f;
-          float total2 = 0.0f;
-          for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-            const int64_t hw_end = smaller(hw_first + 4096, H * W);
-            const bool from_memory = B * C * (H * W) * 2 >= kBeyondCaches;
-            const float here = float(hw_end - hw_first);
-            float total_part = 0.0f;
-            Sum<float, kLanes32> total_part_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-              total_part_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
-            });
-            total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-            const float mean = total_part / here;
-            Sum<float, kLanes32> total2_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-              if (from_memory) prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-              const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-              total2_lanes += keep(active, d * d, 0.0f);
-            });
-            total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-            if (seen > 0.0f) {
-              const float apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
-            }
-            total += total_part;
-            seen += here;
-          }
-          const float root = rsqrt(total2 / float(H * W) + 1e-05f);
-          for_lines<kLanes32>(
-              around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
-                const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - total / float(H * W);
-                const auto scaled = d * root * (gamma != nullptr ? gamma[c] : 1.0f);
-                store_around(&y[(b * C + c) * (H * W) + hw], active,
-                             to_bf16(scaled + (beta != nullptr ? beta[c] : 0.0f)), around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t c = 0; c < C; ++c) {
-          float total = 0.0f;
-          float seen = 0.0f;
-          float total2 = 0.0f;
-          const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
-                        hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
-          for (int64_t hw_first = hw_begin; hw_first < hw_end; hw_first += 4096) {
-            const int64_t hw_end2 = smaller(hw_first + 4096, hw_end);
-            const bool from_memory = B * C * (H * W) * 2 >= kBeyondCaches;
-            const float here = float(hw_end2 - hw_first);
-            float total_part = 0.0f;
-            Sum<float, kLanes32> total_part_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end2, [=, &total_part_lanes](int64_t hw, auto active) {
-              total_part_lanes += keep(active, from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)), 0.0f);
-            });
-            total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-            const float mean = total_part / here;
-            Sum<float, kLanes32> total2_lanes = 0.0f;
-            for_lanes<kLanes32>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
-              if (from_memory)
-                prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end2, hw_end, H * W + hw_begin);
-              const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-              total2_lanes += keep(active, d * d, 0.0f);
-            });
-            total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-            if (seen > 0.0f) {
-              const float apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
-            }
-            total += total_part;
-            seen += here;
-          }
-          total_part2[(hw_share * B + b) * C + c] = total;
-          total_part3[(hw_share * B + b) * C + c] = total2;
-          seen_part[(hw_share * B + b) * C + c] = seen;
-        }
-      }
-    }
-    for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanes32>(0, C, [=](int64_t c, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
-        Lanes<float, kLanes32> seen = 0.0f;
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          total += load(&total_part2[(hw_share * B + b) * C + c], active);
-          seen += load(&seen_part[(hw_share * B + b) * C + c], active);
-        }
-        for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          const auto apart = load(&total_part2[(hw_share * B + b) * C + c], active) /
-                                 load(&seen_part[(hw_share * B + b) * C + c], active) -
-                             total / seen;
-          total2 += (load(&total_part3[(hw_share * B + b) * C + c], active) +
-                     apart * apart * load(&seen_part[(hw_share * B + b) * C + c], active));
-        }
-        store(&total3[b * C + c], active, total);
-        store(&total4[b * C + c], active, total2);
-      });
-    }
-    const bool around_caches = B * C * (H * W) * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(3) schedule(static) nowait)
-      for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-        for (int64_t b = 0; b < B; ++b) {
-          for (int64_t c = 0; c < C; ++c) {
-            const float total = total3[b * C + c];
-            const float total2 = total4[b * C + c];
-            const float root = rsqrt(total2 / float(H * W) + 1e-05f);
-            const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
-                          hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
-            for_lines<kLanes32>(around_caches, &y[(b * C + c) * (H * W) + hw_begin], hw_begin, hw_end,
-                                [=](int64_t hw, auto active) {
-                                  const auto d = from_bf16(load(&x[(b * C + c) * (H * W) + hw], active)) -
-                                                 total / float(H * W);
-                                  const auto scaled = d * root * (gamma != nullptr ? gamma[c] : 1.0f);
-                                  store_around(&y[(b * C + c) * (H * W) + hw], active,
-                                               to_bf16(scaled + (beta != nullptr ? beta[c] : 0.0f)),
-                                               around_caches);
-                                });
+            for_lines<kLanesOf<Value<T>>>(
+                around_caches, &y[(b * C + c) * (H * W) + hw_begin], hw_begin, hw_end,
+                [=](int64_t hw, auto active) {
+                  const auto d =
+                      to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - total / Value<T>(H * W);
+                  const auto scaled = d * root * (gamma != nullptr ? gamma[c] : Value<T>(1));
+                  store_around(&y[(b * C + c) * (H * W) + hw], active,
+                               to_stored<T>(scaled + (beta != nullptr ? beta[c] : Value<T>(0))),
+                               around_caches);
+                });
           }
         }
       }
@@ -548,34 +222,34 @@ int64_t workspace_of_instance_norm(int64_t B, int64_t C, int64_t H, int64_t W) {
 }  // namespace
 
 extern "C" int64_t instance_norm_f32_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_instance_norm<InstanceNormF32Workspace>(B, C, H, W);
+  return workspace_of_instance_norm<InstanceNormWorkspace<float>>(B, C, H, W);
 }
 
 extern "C" int instance_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
                                         int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
                                         int64_t workspace_bytes) {
-  return launch_instance_norm<InstanceNormF32Workspace>(x, gamma, beta, y, B, C, H, W, workspace,
-                                                        workspace_bytes, instance_norm_f32);
+  return launch_instance_norm<InstanceNormWorkspace<float>>(x, gamma, beta, y, B, C, H, W, workspace,
+                                                            workspace_bytes, instance_norm<float>);
 }
 
 extern "C" int64_t instance_norm_f64_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_instance_norm<InstanceNormF64Workspace>(B, C, H, W);
+  return workspace_of_instance_norm<InstanceNormWorkspace<double>>(B, C, H, W);
 }
 
 extern "C" int instance_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y,
                                         int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
                                         int64_t workspace_bytes) {
-  return launch_instance_norm<InstanceNormF64Workspace>(x, gamma, beta, y, B, C, H, W, workspace,
-                                                        workspace_bytes, instance_norm_f64);
+  return launch_instance_norm<InstanceNormWorkspace<double>>(x, gamma, beta, y, B, C, H, W, workspace,
+                                                             workspace_bytes, instance_norm<double>);
 }
 
 extern "C" int64_t instance_norm_bf16_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_instance_norm<InstanceNormBf16Workspace>(B, C, H, W);
+  return workspace_of_instance_norm<InstanceNormWorkspace<BF16>>(B, C, H, W);
 }
 
 extern "C" int instance_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta,
                                          uint16_t* y, int64_t B, int64_t C, int64_t H, int64_t W,
                                          void* workspace, int64_t workspace_bytes) {
-  return launch_instance_norm<InstanceNormBf16Workspace>(x, gamma, beta, y, B, C, H, W, workspace,
-                                                         workspace_bytes, instance_norm_bf16);
+  return launch_instance_norm<InstanceNormWorkspace<BF16>>(x, gamma, beta, y, B, C, H, W, workspace,
+                                                           workspace_bytes, instance_norm<BF16>);
 }

@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,7 +23,8 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct LayerNormBackwardF32Workspace {
+template <class T>
+struct LayerNormBackwardWorkspace {
   int64_t scale;
   int64_t total;
   int64_t total2_parts;
@@ -32,274 +33,43 @@ struct LayerNormBackwardF32Workspace {
   int64_t total2_tickets2;
   int64_t bytes = 0;
 
-  explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
-    scale = reserve(bytes, M, 4);
-    total = reserve(bytes, M, 4);
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+  explicit LayerNormBackwardWorkspace(int64_t M, int64_t N) {
+    scale = reserve(bytes, M, kBytes<Value<T>>);
+    total = reserve(bytes, M, kBytes<Value<T>>);
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, kBytes<Value<T>>);
     total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total2_parts2 = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    total2_parts2 = reserve(bytes, ColumnShape(M, N, 1024).parts, kBytes<Value<T>>);
     total2_tickets2 = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(512)
-    layer_norm_backward_f32_part1_kernel(const float* dy, float* dbeta, Index M, Index N, float* total2_parts,
-                                         uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = Index(N);
-  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const bool writes = column < items && threadIdx.y == 0;
-  const Index n = item;
-  float total2 = 0.0f;
-  const Index first = Index(blockIdx.x % chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, M));
-  float total2_own = 0.0f;
-#pragma unroll 4
-  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total2_own += dy[m * N + n];
-  }
-  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  if (chunks > 1) {
-    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-    total2_own = 0.0f;
-    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts[Index(part) * items + item];
-    }
-    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  }
-  total2 = total2 + total2_own;
-  if (writes) {
-    dbeta[n] = total2;
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    layer_norm_backward_f32_part2_kernel(const float* x, const float* gamma, const float* dy, float* dx,
-                                         Index M, Index N, float* scale, float* total) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
-    const Index m = item;
-    if (threadIdx.x == 0) {
-      total[m] = 0.0f;
-    }
-    __syncthreads();
-    float total3 = 0.0f;
-    float total_own = 0.0f;
-    float total3_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
-      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
-        const float g = dy_pack[i] * gamma_pack[i];
-        if (i < remaining) {
-          total3_own += g;
-        }
-      }
-    }
-    const float whole = block_fold(total_own, [](float a, float b) { return float(a + b); });
-    if (threadIdx.x == 0) total[m] = total[m] + whole;
-    total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - total[m] / float(int64_t(N));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      scale[m] = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
-    }
-    __syncthreads();
-    float total4 = 0.0f;
-    float total4_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
-      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float normal = (x_pack[i] - total[m] / float(int64_t(N))) * scale[m];
-        const float g = dy_pack[i] * gamma_pack[i];
-        if (i < remaining) {
-          total4_own += g * normal;
-        }
-      }
-    }
-    total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
-    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto dy_pack = load_pack<4, 1, kWide>(&dy[m * N + n_first], remaining);
-      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
-      Pack<float, 4> dx_pack;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float normal = (x_pack[i] - total[m] / float(int64_t(N))) * scale[m];
-        const float g = dy_pack[i] * gamma_pack[i];
-        dx_pack[i] = scale[m] * (g - total3 / float(int64_t(N)) - normal * (total4 / float(int64_t(N))));
-      }
-      store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512)
-    layer_norm_backward_f32_part3_kernel(const float* x, const float* dy, float* dgamma, Index M, Index N,
-                                         float* scale, float* total, float* total2_parts2,
-                                         uint32_t* total2_tickets2, Index chunk, unsigned chunks) {
-  const Index items = Index(N);
-  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const bool writes = column < items && threadIdx.y == 0;
-  const Index n = item;
-  float total2 = 0.0f;
-  const Index first = Index(blockIdx.x % chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, M));
-  float total2_own = 0.0f;
-#pragma unroll 4
-  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    const float normal = (x[m * N + n] - total[m] / float(int64_t(N))) * scale[m];
-    total2_own += dy[m * N + n] * normal;
-  }
-  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  if (chunks > 1) {
-    if (writes) total2_parts2[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets2 + blockIdx.x / chunks, chunks)) return;
-    total2_own = 0.0f;
-    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts2[Index(part) * items + item];
-    }
-    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  }
-  total2 = total2 + total2_own;
-  if (writes) {
-    dgamma[n] = total2;
-  }
-}
-
-template <class Index>
-cudaError_t layer_norm_backward_f32(const float* x, const float* gamma, const float* dy, float* dx,
-                                    float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace,
-                                    cudaStream_t stream) {
-  const LayerNormBackwardF32Workspace space(M, N);
-  {
-    const ColumnShape shape(M, N, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_f32_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-                   shape.fold_bytes(), stream, dy, dbeta, M, N,
-                   reinterpret_cast<float*>(workspace + space.total2_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({x, dy, gamma, dx}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? layer_norm_backward_f32_part2_kernel<true, Index>
-                        : layer_norm_backward_f32_part2_kernel<false, Index>,
-                   smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<float*>(workspace + space.scale),
-                   reinterpret_cast<float*>(workspace + space.total));
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const ColumnShape shape(M, N, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total2_tickets2, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_f32_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-                   shape.fold_bytes(), stream, x, dy, dgamma, M, N,
-                   reinterpret_cast<float*>(workspace + space.scale),
-                   reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total2_parts2),
-                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets2), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LayerNormBackwardF64Workspace {
-  int64_t scale;
-  int64_t total;
-  int64_t total2_parts;
-  int64_t total2_tickets;
-  int64_t total2_parts2;
-  int64_t total2_tickets2;
-  int64_t bytes = 0;
-
-  explicit LayerNormBackwardF64Workspace(int64_t M, int64_t N) {
-    scale = reserve(bytes, M, 8);
-    total = reserve(bytes, M, 8);
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
-    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total2_parts2 = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
-    total2_tickets2 = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-  }
-};
-
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    layer_norm_backward_f64_part1_kernel(const double* dy, double* dbeta, Index M, Index N,
-                                         double* total2_parts, uint32_t* total2_tickets, Index chunk,
-                                         unsigned chunks) {
+    layer_norm_backward_part1_kernel(const Stored<T>* dy, Value<T>* dbeta, Index M, Index N,
+                                     Value<T>* total2_parts, uint32_t* total2_tickets, Index chunk,
+                                     unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  double total2 = 0.0;
+  Value<T> total2 = Value<T>(0);
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  double total2_own = 0.0;
+  Value<T> total2_own = Value<T>(0);
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total2_own += dy[m * N + n];
+    total2_own += to_value<T>(dy[m * N + n]);
   }
-  total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
+  total2_own = column_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   if (chunks > 1) {
     if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
     if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-    total2_own = 0.0;
+    total2_own = Value<T>(0);
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
       total2_own = total2_own + total2_parts[Index(part) * items + item];
     }
-    total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
+    total2_own = column_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   }
   total2 = total2 + total2_own;
   if (writes) {
@@ -307,87 +77,92 @@ __global__ void __launch_bounds__(512, 1)
   }
 }
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    layer_norm_backward_f64_part2_kernel(const double* x, const double* gamma, const double* dy, double* dx,
-                                         Index M, Index N, double* scale, double* total) {
+    layer_norm_backward_part2_kernel(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* dy,
+                                     Stored<T>* dx, Index M, Index N, Value<T>* scale, Value<T>* total) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     if (threadIdx.x == 0) {
-      total[m] = 0.0;
+      total[m] = Value<T>(0);
     }
     __syncthreads();
-    double total3 = 0.0;
-    double total_own = 0.0;
-    double total3_own = 0.0;
-    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+    Value<T> total3 = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    Value<T> total3_own = Value<T>(0);
+    for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto dy_pack = load_pack<2, 1, kWide>(&dy[m * N + n_first], remaining);
-      const auto gamma_pack = load_pack<2, 1, kWide>(&gamma[n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<16 / kBytes<T>, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += x_pack[i];
+          total_own += to_value<T>(x_pack[i]);
         }
-        const double g = dy_pack[i] * gamma_pack[i];
+        const Value<T> g = to_value<T>(dy_pack[i]) * gamma_pack[i];
         if (i < remaining) {
           total3_own += g;
         }
       }
     }
-    const double whole = block_fold(total_own, [](double a, double b) { return double(a + b); });
+    const Value<T> whole = block_fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     if (threadIdx.x == 0) total[m] = total[m] + whole;
-    total3 = total3 + block_fold(total3_own, [](double a, double b) { return double(a + b); });
+    total3 = total3 + block_fold(total3_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     __syncthreads();
-    double total2 = 0.0;
-    double total2_own = 0.0;
-    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+    Value<T> total2 = Value<T>(0);
+    Value<T> total2_own = Value<T>(0);
+    for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double d = x_pack[i] - total[m] / double(int64_t(N));
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> d = to_value<T>(x_pack[i]) - total[m] / Value<T>(int64_t(N));
         if (i < remaining) {
           total2_own += d * d;
         }
       }
     }
-    total2 = total2 + block_fold(total2_own, [](double a, double b) { return double(a + b); });
+    total2 = total2 + block_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     __syncthreads();
     if (threadIdx.x == 0) {
-      scale[m] = rsqrt(total2 / double(int64_t(N)) + 1e-05);
+      scale[m] = rsqrt(total2 / Value<T>(int64_t(N)) + Value<T>(1e-05));
     }
     __syncthreads();
-    double total4 = 0.0;
-    double total4_own = 0.0;
-    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+    Value<T> total4 = Value<T>(0);
+    Value<T> total4_own = Value<T>(0);
+    for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto dy_pack = load_pack<2, 1, kWide>(&dy[m * N + n_first], remaining);
-      const auto gamma_pack = load_pack<2, 1, kWide>(&gamma[n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<16 / kBytes<T>, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double normal = (x_pack[i] - total[m] / double(int64_t(N))) * scale[m];
-        const double g = dy_pack[i] * gamma_pack[i];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> normal = (to_value<T>(x_pack[i]) - total[m] / Value<T>(int64_t(N))) * scale[m];
+        const Value<T> g = to_value<T>(dy_pack[i]) * gamma_pack[i];
         if (i < remaining) {
           total4_own += g * normal;
         }
       }
     }
-    total4 = total4 + block_fold(total4_own, [](double a, double b) { return double(a + b); });
+    total4 = total4 + block_fold(total4_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     __syncthreads();
-    for (Index n_first = Index(threadIdx.x) * 2; n_first < N; n_first += Index(blockDim.x) * 2) {
+    for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto dy_pack = load_pack<2, 1, kWide>(&dy[m * N + n_first], remaining);
-      const auto gamma_pack = load_pack<2, 1, kWide>(&gamma[n_first], remaining);
-      Pack<double, 2> dx_pack;
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto dy_pack = load_pack<16 / kBytes<T>, 1, kWide>(&dy[m * N + n_first], remaining);
+      const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
+      Pack<Stored<T>, 16 / kBytes<T>> dx_pack;
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double normal = (x_pack[i] - total[m] / double(int64_t(N))) * scale[m];
-        const double g = dy_pack[i] * gamma_pack[i];
-        dx_pack[i] = scale[m] * (g - total3 / double(int64_t(N)) - normal * (total4 / double(int64_t(N))));
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> normal = (to_value<T>(x_pack[i]) - total[m] / Value<T>(int64_t(N))) * scale[m];
+        const Value<T> g = to_value<T>(dy_pack[i]) * gamma_pack[i];
+        dx_pack[i] = to_stored<T>(
+            scale[m] * (g - total3 / Value<T>(int64_t(N)) - normal * (total4 / Value<T>(int64_t(N)))));
       }
       store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
@@ -395,34 +170,34 @@ __global__ void __launch_bounds__(512, 1)
   }
 }
 
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    layer_norm_backward_f64_part3_kernel(const double* x, const double* dy, double* dgamma, Index M, Index N,
-                                         double* scale, double* total, double* total2_parts2,
-                                         uint32_t* total2_tickets2, Index chunk, unsigned chunks) {
+    layer_norm_backward_part3_kernel(const Stored<T>* x, const Stored<T>* dy, Value<T>* dgamma, Index M,
+                                     Index N, Value<T>* scale, Value<T>* total, Value<T>* total2_parts2,
+                                     uint32_t* total2_tickets2, Index chunk, unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  double total2 = 0.0;
+  Value<T> total2 = Value<T>(0);
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  double total2_own = 0.0;
+  Value<T> total2_own = Value<T>(0);
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    const double normal = (x[m * N + n] - total[m] / double(int64_t(N))) * scale[m];
-    total2_own += dy[m * N + n] * normal;
+    const Value<T> normal = (to_value<T>(x[m * N + n]) - total[m] / Value<T>(int64_t(N))) * scale[m];
+    total2_own += to_value<T>(dy[m * N + n]) * normal;
   }
-  total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
+  total2_own = column_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   if (chunks > 1) {
     if (writes) total2_parts2[Index(blockIdx.x % chunks) * items + item] = total2_own;
     if (!is_last_block(total2_tickets2 + blockIdx.x / chunks, chunks)) return;
-    total2_own = 0.0;
+    total2_own = Value<T>(0);
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
       total2_own = total2_own + total2_parts2[Index(part) * items + item];
     }
-    total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
+    total2_own = column_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   }
   total2 = total2 + total2_own;
   if (writes) {
@@ -430,11 +205,11 @@ __global__ void __launch_bounds__(512, 1)
   }
 }
 
-template <class Index>
-cudaError_t layer_norm_backward_f64(const double* x, const double* gamma, const double* dy, double* dx,
-                                    double* dgamma, double* dbeta, int64_t M, int64_t N, char* workspace,
-                                    cudaStream_t stream) {
-  const LayerNormBackwardF64Workspace space(M, N);
+template <class Index, class T>
+cudaError_t layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* dy, Stored<T>* dx,
+                                Value<T>* dgamma, Value<T>* dbeta, int64_t M, int64_t N, char* workspace,
+                                cudaStream_t stream) {
+  const LayerNormBackwardWorkspace<T> space(M, N);
   {
     const ColumnShape shape(M, N, 1024);
     if (const cudaError_t error =
@@ -445,21 +220,21 @@ cudaError_t layer_norm_backward_f64(const double* x, const double* gamma, const 
         error != cudaSuccess)
       return error;
     if (const cudaError_t error =
-            launch(layer_norm_backward_f64_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            launch(layer_norm_backward_part1_kernel<Index, T>, shape.blocks, dim3(shape.wide, shape.deep),
                    shape.fold_bytes(), stream, dy, dbeta, M, N,
-                   reinterpret_cast<double*>(workspace + space.total2_parts),
+                   reinterpret_cast<Value<T>*>(workspace + space.total2_parts),
                    reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
   {
-    const bool wide = aligned({x, dy, gamma, dx}) && N % 2 == 0;
+    const bool wide = aligned({x, dy, gamma, dx}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
-            launch(wide ? layer_norm_backward_f64_part2_kernel<true, Index>
-                        : layer_norm_backward_f64_part2_kernel<false, Index>,
+            launch(wide ? layer_norm_backward_part2_kernel<true, Index, T>
+                        : layer_norm_backward_part2_kernel<false, Index, T>,
                    smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<double*>(workspace + space.scale),
-                   reinterpret_cast<double*>(workspace + space.total));
+                   reinterpret_cast<Value<T>*>(workspace + space.scale),
+                   reinterpret_cast<Value<T>*>(workspace + space.total));
         error != cudaSuccess)
       return error;
   }
@@ -473,477 +248,11 @@ cudaError_t layer_norm_backward_f64(const double* x, const double* gamma, const 
         error != cudaSuccess)
       return error;
     if (const cudaError_t error =
-            launch(layer_norm_backward_f64_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            launch(layer_norm_backward_part3_kernel<Index, T>, shape.blocks, dim3(shape.wide, shape.deep),
                    shape.fold_bytes(), stream, x, dy, dgamma, M, N,
-                   reinterpret_cast<double*>(workspace + space.scale),
-                   reinterpret_cast<double*>(workspace + space.total),
-                   reinterpret_cast<double*>(workspace + space.total2_parts2),
-                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets2), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LayerNormBackwardBf16Workspace {
-  int64_t scale;
-  int64_t total;
-  int64_t total2_parts;
-  int64_t total2_tickets;
-  int64_t total2_parts2;
-  int64_t total2_tickets2;
-  int64_t bytes = 0;
-
-  explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
-    scale = reserve(bytes, M, 4);
-    total = reserve(bytes, M, 4);
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total2_parts2 = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total2_tickets2 = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-  }
-};
-
-template <class Index>
-__global__ void __launch_bounds__(512)
-    layer_norm_backward_bf16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N,
-                                          float* total2_parts, uint32_t* total2_tickets, Index chunk,
-                                          unsigned chunks) {
-  const Index items = Index(N);
-  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const bool writes = column < items && threadIdx.y == 0;
-  const Index n = item;
-  float total2 = 0.0f;
-  const Index first = Index(blockIdx.x % chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, M));
-  float total2_own = 0.0f;
-#pragma unroll 4
-  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total2_own += from_bf16(dy[m * N + n]);
-  }
-  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  if (chunks > 1) {
-    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-    total2_own = 0.0f;
-    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts[Index(part) * items + item];
-    }
-    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  }
-  total2 = total2 + total2_own;
-  if (writes) {
-    dbeta[n] = total2;
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    layer_norm_backward_bf16_part2_kernel(const uint16_t* x, const float* gamma, const uint16_t* dy,
-                                          uint16_t* dx, Index M, Index N, float* scale, float* total) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
-    const Index m = item;
-    if (threadIdx.x == 0) {
-      total[m] = 0.0f;
-    }
-    __syncthreads();
-    float total3 = 0.0f;
-    float total_own = 0.0f;
-    float total3_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
-      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_bf16(x_pack[i]);
-        }
-        const float g = from_bf16(dy_pack[i]) * gamma_pack[i];
-        if (i < remaining) {
-          total3_own += g;
-        }
-      }
-    }
-    const float whole = block_fold(total_own, [](float a, float b) { return float(a + b); });
-    if (threadIdx.x == 0) total[m] = total[m] + whole;
-    total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - total[m] / float(int64_t(N));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      scale[m] = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
-    }
-    __syncthreads();
-    float total4 = 0.0f;
-    float total4_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
-      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float normal = (from_bf16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
-        const float g = from_bf16(dy_pack[i]) * gamma_pack[i];
-        if (i < remaining) {
-          total4_own += g * normal;
-        }
-      }
-    }
-    total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
-    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
-      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      Pack<uint16_t, 8> dx_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float normal = (from_bf16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
-        const float g = from_bf16(dy_pack[i]) * gamma_pack[i];
-        dx_pack[i] =
-            to_bf16(scale[m] * (g - total3 / float(int64_t(N)) - normal * (total4 / float(int64_t(N)))));
-      }
-      store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512)
-    layer_norm_backward_bf16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
-                                          Index N, float* scale, float* total, float* total2_parts2,
-                                          uint32_t* total2_tickets2, Index chunk, unsigned chunks) {
-  const Index items = Index(N);
-  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const bool writes = column < items && threadIdx.y == 0;
-  const Index n = item;
-  float total2 = 0.0f;
-  const Index first = Index(blockIdx.x % chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, M));
-  float total2_own = 0.0f;
-#pragma unroll 4
-  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    const float normal = (from_bf16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
-    total2_own += from_bf16(dy[m * N + n]) * normal;
-  }
-  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  if (chunks > 1) {
-    if (writes) total2_parts2[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets2 + blockIdx.x / chunks, chunks)) return;
-    total2_own = 0.0f;
-    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts2[Index(part) * items + item];
-    }
-    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  }
-  total2 = total2 + total2_own;
-  if (writes) {
-    dgamma[n] = total2;
-  }
-}
-
-template <class Index>
-cudaError_t layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
-                                     float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace,
-                                     cudaStream_t stream) {
-  const LayerNormBackwardBf16Workspace space(M, N);
-  {
-    const ColumnShape shape(M, N, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_bf16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-                   shape.fold_bytes(), stream, dy, dbeta, M, N,
-                   reinterpret_cast<float*>(workspace + space.total2_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({x, dy, gamma, dx}) && N % 8 == 0;
-    if (const cudaError_t error =
-            launch(wide ? layer_norm_backward_bf16_part2_kernel<true, Index>
-                        : layer_norm_backward_bf16_part2_kernel<false, Index>,
-                   smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<float*>(workspace + space.scale),
-                   reinterpret_cast<float*>(workspace + space.total));
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const ColumnShape shape(M, N, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total2_tickets2, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_bf16_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-                   shape.fold_bytes(), stream, x, dy, dgamma, M, N,
-                   reinterpret_cast<float*>(workspace + space.scale),
-                   reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total2_parts2),
-                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets2), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LayerNormBackwardF16Workspace {
-  int64_t scale;
-  int64_t total;
-  int64_t total2_parts;
-  int64_t total2_tickets;
-  int64_t total2_parts2;
-  int64_t total2_tickets2;
-  int64_t bytes = 0;
-
-  explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
-    scale = reserve(bytes, M, 4);
-    total = reserve(bytes, M, 4);
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total2_parts2 = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total2_tickets2 = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-  }
-};
-
-template <class Index>
-__global__ void __launch_bounds__(512)
-    layer_norm_backward_f16_part1_kernel(const uint16_t* dy, float* dbeta, Index M, Index N,
-                                         float* total2_parts, uint32_t* total2_tickets, Index chunk,
-                                         unsigned chunks) {
-  const Index items = Index(N);
-  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const bool writes = column < items && threadIdx.y == 0;
-  const Index n = item;
-  float total2 = 0.0f;
-  const Index first = Index(blockIdx.x % chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, M));
-  float total2_own = 0.0f;
-#pragma unroll 4
-  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total2_own += from_f16(dy[m * N + n]);
-  }
-  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  if (chunks > 1) {
-    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-    total2_own = 0.0f;
-    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts[Index(part) * items + item];
-    }
-    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  }
-  total2 = total2 + total2_own;
-  if (writes) {
-    dbeta[n] = total2;
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    layer_norm_backward_f16_part2_kernel(const uint16_t* x, const float* gamma, const uint16_t* dy,
-                                         uint16_t* dx, Index M, Index N, float* scale, float* total) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
-    const Index m = item;
-    if (threadIdx.x == 0) {
-      total[m] = 0.0f;
-    }
-    __syncthreads();
-    float total3 = 0.0f;
-    float total_own = 0.0f;
-    float total3_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
-      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_f16(x_pack[i]);
-        }
-        const float g = from_f16(dy_pack[i]) * gamma_pack[i];
-        if (i < remaining) {
-          total3_own += g;
-        }
-      }
-    }
-    const float whole = block_fold(total_own, [](float a, float b) { return float(a + b); });
-    if (threadIdx.x == 0) total[m] = total[m] + whole;
-    total3 = total3 + block_fold(total3_own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_f16(x_pack[i]) - total[m] / float(int64_t(N));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + block_fold(total2_own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      scale[m] = rsqrtf(total2 / float(int64_t(N)) + 1e-05f);
-    }
-    __syncthreads();
-    float total4 = 0.0f;
-    float total4_own = 0.0f;
-    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
-      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float normal = (from_f16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
-        const float g = from_f16(dy_pack[i]) * gamma_pack[i];
-        if (i < remaining) {
-          total4_own += g * normal;
-        }
-      }
-    }
-    total4 = total4 + block_fold(total4_own, [](float a, float b) { return float(a + b); });
-    __syncthreads();
-    for (Index n_first = Index(threadIdx.x) * 8; n_first < N; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(N - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-      const auto dy_pack = load_pack<8, 1, kWide>(&dy[m * N + n_first], remaining);
-      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      Pack<uint16_t, 8> dx_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float normal = (from_f16(x_pack[i]) - total[m] / float(int64_t(N))) * scale[m];
-        const float g = from_f16(dy_pack[i]) * gamma_pack[i];
-        dx_pack[i] =
-            to_f16(scale[m] * (g - total3 / float(int64_t(N)) - normal * (total4 / float(int64_t(N)))));
-      }
-      store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512)
-    layer_norm_backward_f16_part3_kernel(const uint16_t* x, const uint16_t* dy, float* dgamma, Index M,
-                                         Index N, float* scale, float* total, float* total2_parts2,
-                                         uint32_t* total2_tickets2, Index chunk, unsigned chunks) {
-  const Index items = Index(N);
-  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const bool writes = column < items && threadIdx.y == 0;
-  const Index n = item;
-  float total2 = 0.0f;
-  const Index first = Index(blockIdx.x % chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, M));
-  float total2_own = 0.0f;
-#pragma unroll 4
-  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    const float normal = (from_f16(x[m * N + n]) - total[m] / float(int64_t(N))) * scale[m];
-    total2_own += from_f16(dy[m * N + n]) * normal;
-  }
-  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  if (chunks > 1) {
-    if (writes) total2_parts2[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets2 + blockIdx.x / chunks, chunks)) return;
-    total2_own = 0.0f;
-    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts2[Index(part) * items + item];
-    }
-    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  }
-  total2 = total2 + total2_own;
-  if (writes) {
-    dgamma[n] = total2;
-  }
-}
-
-template <class Index>
-cudaError_t layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
-                                    float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace,
-                                    cudaStream_t stream) {
-  const LayerNormBackwardF16Workspace space(M, N);
-  {
-    const ColumnShape shape(M, N, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_f16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-                   shape.fold_bytes(), stream, dy, dbeta, M, N,
-                   reinterpret_cast<float*>(workspace + space.total2_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({x, dy, gamma, dx}) && N % 8 == 0;
-    if (const cudaError_t error =
-            launch(wide ? layer_norm_backward_f16_part2_kernel<true, Index>
-                        : layer_norm_backward_f16_part2_kernel<false, Index>,
-                   smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, gamma, dy, dx, M, N,
-                   reinterpret_cast<float*>(workspace + space.scale),
-                   reinterpret_cast<float*>(workspace + space.total));
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const ColumnShape shape(M, N, 1024);
-    if (const cudaError_t error =
-            shape.tickets == 0
-                ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total2_tickets2, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_f16_part3_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-                   shape.fold_bytes(), stream, x, dy, dgamma, M, N,
-                   reinterpret_cast<float*>(workspace + space.scale),
-                   reinterpret_cast<float*>(workspace + space.total),
-                   reinterpret_cast<float*>(workspace + space.total2_parts2),
+                   reinterpret_cast<Value<T>*>(workspace + space.scale),
+                   reinterpret_cast<Value<T>*>(workspace + space.total),
+                   reinterpret_cast<Value<T>*>(workspace + space.total2_parts2),
                    reinterpret_cast<uint32_t*>(workspace + space.total2_tickets2), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
@@ -982,49 +291,49 @@ int64_t workspace_of_layer_norm_backward(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t layer_norm_backward_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardF32Workspace>(M, N);
+  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<float>>(M, N);
 }
 
 extern "C" int layer_norm_backward_f32_cuda(const float* x, const float* gamma, const float* dy, float* dx,
                                             float* dgamma, float* dbeta, int64_t M, int64_t N,
                                             void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_layer_norm_backward<LayerNormBackwardF32Workspace>(
+  return launch_layer_norm_backward<LayerNormBackwardWorkspace<float>>(
       x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, stream,
-      layer_norm_backward_f32<int32_t>, layer_norm_backward_f32<int64_t>);
+      layer_norm_backward<int32_t, float>, layer_norm_backward<int64_t, float>);
 }
 
 extern "C" int64_t layer_norm_backward_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardF64Workspace>(M, N);
+  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<double>>(M, N);
 }
 
 extern "C" int layer_norm_backward_f64_cuda(const double* x, const double* gamma, const double* dy,
                                             double* dx, double* dgamma, double* dbeta, int64_t M, int64_t N,
                                             void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_layer_norm_backward<LayerNormBackwardF64Workspace>(
+  return launch_layer_norm_backward<LayerNormBackwardWorkspace<double>>(
       x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, stream,
-      layer_norm_backward_f64<int32_t>, layer_norm_backward_f64<int64_t>);
+      layer_norm_backward<int32_t, double>, layer_norm_backward<int64_t, double>);
 }
 
 extern "C" int64_t layer_norm_backward_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardBf16Workspace>(M, N);
+  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<BF16>>(M, N);
 }
 
 extern "C" int layer_norm_backward_bf16_cuda(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                              uint16_t* dx, float* dgamma, float* dbeta, int64_t M, int64_t N,
                                              void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_layer_norm_backward<LayerNormBackwardBf16Workspace>(
+  return launch_layer_norm_backward<LayerNormBackwardWorkspace<BF16>>(
       x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, stream,
-      layer_norm_backward_bf16<int32_t>, layer_norm_backward_bf16<int64_t>);
+      layer_norm_backward<int32_t, BF16>, layer_norm_backward<int64_t, BF16>);
 }
 
 extern "C" int64_t layer_norm_backward_f16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardF16Workspace>(M, N);
+  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<F16>>(M, N);
 }
 
 extern "C" int layer_norm_backward_f16_cuda(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                             uint16_t* dx, float* dgamma, float* dbeta, int64_t M, int64_t N,
                                             void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_layer_norm_backward<LayerNormBackwardF16Workspace>(
+  return launch_layer_norm_backward<LayerNormBackwardWorkspace<F16>>(
       x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, stream,
-      layer_norm_backward_f16<int32_t>, layer_norm_backward_f16<int64_t>);
+      layer_norm_backward<int32_t, F16>, layer_norm_backward<int64_t, F16>);
 }

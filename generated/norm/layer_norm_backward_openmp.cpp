@@ -16,7 +16,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,7 +25,8 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct LayerNormBackwardF32Workspace {
+template <class T>
+struct LayerNormBackwardWorkspace {
   int64_t scale;
   int64_t total;
   int64_t total_part;
@@ -38,714 +39,121 @@ struct LayerNormBackwardF32Workspace {
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
-  explicit LayerNormBackwardF32Workspace(int64_t M, int64_t N) {
+  explicit LayerNormBackwardWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-    scale = reserve(bytes, M, 4);
-    total = reserve(bytes, M, 4);
-    total_part = reserve(bytes, M_shares * N, 4);
-    total_part2 = reserve(bytes, M_shares * N, 4);
-    total5 = reserve(thread_bytes, N, 4);
-    part2 = reserve(thread_bytes, N, 4);
-    total6 = reserve(thread_bytes, N, 4);
-    part3 = reserve(thread_bytes, N, 4);
+    scale = reserve(bytes, M, kBytes<Value<T>>);
+    total = reserve(bytes, M, kBytes<Value<T>>);
+    total_part = reserve(bytes, M_shares * N, kBytes<Value<T>>);
+    total_part2 = reserve(bytes, M_shares * N, kBytes<Value<T>>);
+    total5 = reserve(thread_bytes, N, kBytes<Value<T>>);
+    part2 = reserve(thread_bytes, N, kBytes<Value<T>>);
+    total6 = reserve(thread_bytes, N, kBytes<Value<T>>);
+    part3 = reserve(thread_bytes, N, kBytes<Value<T>>);
     threads = reserve(bytes, thread_count(), thread_bytes);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void layer_norm_backward_f32(const float* x, const float* gamma, const float* dy, float* dx, float* dgamma,
-                             float* dbeta, int64_t M, int64_t N, char* workspace) {
+template <class T>
+void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* dy, Stored<T>* dx,
+                         Value<T>* dgamma, Value<T>* dbeta, int64_t M, int64_t N, char* workspace) {
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-  const LayerNormBackwardF32Workspace space(M, N);
-  float* const scale = reinterpret_cast<float*>(workspace + space.scale);
-  float* const total = reinterpret_cast<float*>(workspace + space.total);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
+  const LayerNormBackwardWorkspace<T> space(M, N);
+  Value<T>* const scale = reinterpret_cast<Value<T>*>(workspace + space.scale);
+  Value<T>* const total = reinterpret_cast<Value<T>*>(workspace + space.total);
+  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
   if (M_shares > 1) {
-    const bool around_caches = M * N * 4 >= kBeyondCaches;
+    const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const total5 = reinterpret_cast<float*>(mine + space.total5);
-      float* const part2 = reinterpret_cast<float*>(mine + space.part2);
-      float* const total6 = reinterpret_cast<float*>(mine + space.total6);
-      float* const part3 = reinterpret_cast<float*>(mine + space.part3);
+      Value<T>* const total5 = reinterpret_cast<Value<T>*>(mine + space.total5);
+      Value<T>* const part2 = reinterpret_cast<Value<T>*>(mine + space.part2);
+      Value<T>* const total6 = reinterpret_cast<Value<T>*>(mine + space.total6);
+      Value<T>* const part3 = reinterpret_cast<Value<T>*>(mine + space.part3);
       OMP(omp for schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-          store(&total5[n], active, 0.0f);
-          store(&total6[n], active, 0.0f);
+        for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) {
+          store(&total5[n], active, Value<T>(0));
+          store(&total6[n], active, Value<T>(0));
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
           const int64_t m_end2 = smaller(m_first + 512, m_end);
-          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-            store(&part2[n], active, 0.0f);
-            store(&part3[n], active, 0.0f);
+          for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) {
+            store(&part2[n], active, Value<T>(0));
+            store(&part3[n], active, Value<T>(0));
           });
           for (int64_t m = m_first; m < m_end2; ++m) {
-            float total_here = 0.0f;
-            float total3 = 0.0f;
-            float seen = 0.0f;
-            float total2 = 0.0f;
+            Value<T> total_here = Value<T>(0);
+            Value<T> total3 = Value<T>(0);
+            Value<T> seen = Value<T>(0);
+            Value<T> total2 = Value<T>(0);
             for (int64_t n_first = 0; n_first < N; n_first += 4096) {
               const int64_t n_end = smaller(n_first + 4096, N);
-              const bool from_memory = M * N * 8 >= kBeyondCaches;
-              const float here = float(n_end - n_first);
-              float total_here_part = 0.0f;
-              Sum<float, kLanes32> total_here_part_lanes = 0.0f;
-              Sum<float, kLanes32> total3_lanes = 0.0f;
-              for_lanes<kLanes32>(n_first, n_end,
-                                  [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
-                                    total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-                                    const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-                                    total3_lanes += keep(active, g, 0.0f);
-                                  });
-              total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
-              total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-              const float mean = total_here_part / here;
-              Sum<float, kLanes32> total2_lanes = 0.0f;
-              for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-                if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
-                if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
-                const auto d = load(&x[m * N + n], active) - mean;
-                total2_lanes += keep(active, d * d, 0.0f);
-              });
-              total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-              if (seen > 0.0f) {
-                const float apart = mean - total_here / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
-              }
-              total_here += total_here_part;
-              seen += here;
-            }
-            const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
-            float total4 = 0.0f;
-            for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-              Sum<float, kLanes32> total4_lanes = 0.0f;
-              for_lanes<kLanes32>(
-                  n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-                    const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
-                    const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-                    total4_lanes += keep(active, g * normal, 0.0f);
-                  });
-              total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-            }
-            for_lines<kLanes32>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-              const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
-              const auto dy_ = load_once(&dy[m * N + n], active);
-              const auto g = dy_ * load(&gamma[n], active);
-              store_around(&dx[m * N + n], active,
-                           scale_here * (g - total3 / float(N) - normal * (total4 / float(N))),
-                           around_caches);
-              store(&part2[n], active, load(&part2[n], active) + dy_);
-              store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
-            });
-          }
-          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-            store(&total5[n], active, load(&total5[n], active) + load(&part2[n], active));
-            store(&total6[n], active, load(&total6[n], active) + load(&part3[n], active));
-          });
-        }
-        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-          store(&total_part[m_share * N + n], active, load(&total5[n], active));
-          store(&total_part2[m_share * N + n], active, load(&total6[n], active));
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    const bool around_caches = M * N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        float total_here = 0.0f;
-        float total3 = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          const bool from_memory = M * N * 8 >= kBeyondCaches;
-          const float here = float(n_end - n_first);
-          float total_here_part = 0.0f;
-          Sum<float, kLanes32> total_here_part_lanes = 0.0f;
-          Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end,
-                              [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
-                                total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-                                const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-                                total3_lanes += keep(active, g, 0.0f);
-                              });
-          total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-          const float mean = total_here_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
-            if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
-            const auto d = load(&x[m * N + n], active) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0f) {
-            const float apart = mean - total_here / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total_here += total_here_part;
-          seen += here;
-        }
-        total[m] = total_here;
-        const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
-        scale[m] = scale_here;
-        float total4 = 0.0f;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total4_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-                const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
-                const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-                total4_lanes += keep(active, g * normal, 0.0f);
-              });
-          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes32>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-          const auto normal = (load(&x[m * N + n], active) - total_here / float(N)) * scale_here;
-          const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-          store_around(&dx[m * N + n], active,
-                       scale_here * (g - total3 / float(N) - normal * (total4 / float(N))), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-    const int64_t n_part = share_of(N, M_shares, 2048);
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        float total2[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active, 0.0f);
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          float part[2048];
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            store(&part[n - n_first], active, 0.0f);
-          });
-          const bool from_memory = M * N * 4 >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + load(&dy[m * N + n], active));
-            });
-          }
-          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-            store(&total2[n - n_first], active,
-                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
-          });
-        }
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
-        });
-      }
-    }
-  }
-  const bool around_caches2 = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total2 += load(&total_part[m_share * N + n], active);
-        }
-        store_around(&dbeta[n], active, total2, around_caches2);
-      });
-    }
-    if (around_caches2) finish_stores();
-  }
-  if (!(M_shares > 1)) {
-    const int64_t n_part = share_of(N, M_shares, 2048);
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        float total2[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active, 0.0f);
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          float part[2048];
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            store(&part[n - n_first], active, 0.0f);
-          });
-          const bool from_memory = M * N * 8 >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              const auto normal = (load(&x[m * N + n], active) - total[m] / float(N)) * scale[m];
-              store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + load(&dy[m * N + n], active) * normal);
-            });
-          }
-          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-            store(&total2[n - n_first], active,
-                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
-          });
-        }
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
-        });
-      }
-    }
-  }
-  const bool around_caches3 = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total2 += load(&total_part2[m_share * N + n], active);
-        }
-        store_around(&dgamma[n], active, total2, around_caches3);
-      });
-    }
-    if (around_caches3) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct LayerNormBackwardF64Workspace {
-  int64_t scale;
-  int64_t total;
-  int64_t total_part;
-  int64_t total_part2;
-  int64_t total5;
-  int64_t part2;
-  int64_t total6;
-  int64_t part3;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit LayerNormBackwardF64Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-    scale = reserve(bytes, M, 8);
-    total = reserve(bytes, M, 8);
-    total_part = reserve(bytes, M_shares * N, 8);
-    total_part2 = reserve(bytes, M_shares * N, 8);
-    total5 = reserve(thread_bytes, N, 8);
-    part2 = reserve(thread_bytes, N, 8);
-    total6 = reserve(thread_bytes, N, 8);
-    part3 = reserve(thread_bytes, N, 8);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void layer_norm_backward_f64(const double* x, const double* gamma, const double* dy, double* dx,
-                             double* dgamma, double* dbeta, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-  const LayerNormBackwardF64Workspace space(M, N);
-  double* const scale = reinterpret_cast<double*>(workspace + space.scale);
-  double* const total = reinterpret_cast<double*>(workspace + space.total);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
-  if (M_shares > 1) {
-    const bool around_caches = M * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      double* const total5 = reinterpret_cast<double*>(mine + space.total5);
-      double* const part2 = reinterpret_cast<double*>(mine + space.part2);
-      double* const total6 = reinterpret_cast<double*>(mine + space.total6);
-      double* const part3 = reinterpret_cast<double*>(mine + space.part3);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
-          store(&total5[n], active, 0.0);
-          store(&total6[n], active, 0.0);
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
-            store(&part2[n], active, 0.0);
-            store(&part3[n], active, 0.0);
-          });
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            double total_here = 0.0;
-            double total3 = 0.0;
-            double seen = 0.0;
-            double total2 = 0.0;
-            for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-              const int64_t n_end = smaller(n_first + 4096, N);
-              const bool from_memory = M * N * 16 >= kBeyondCaches;
-              const double here = double(n_end - n_first);
-              double total_here_part = 0.0;
-              Sum<double, kLanes64> total_here_part_lanes = 0.0;
-              Sum<double, kLanes64> total3_lanes = 0.0;
-              for_lanes<kLanes64>(n_first, n_end,
-                                  [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
-                                    total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-                                    const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-                                    total3_lanes += keep(active, g, 0.0);
-                                  });
-              total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
-              total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-              const double mean = total_here_part / here;
-              Sum<double, kLanes64> total2_lanes = 0.0;
-              for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-                if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
-                if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
-                const auto d = load(&x[m * N + n], active) - mean;
-                total2_lanes += keep(active, d * d, 0.0);
-              });
-              total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-              if (seen > 0.0) {
-                const double apart = mean - total_here / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
-              }
-              total_here += total_here_part;
-              seen += here;
-            }
-            const double scale_here = rsqrt(total2 / double(N) + 1e-05);
-            double total4 = 0.0;
-            for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-              Sum<double, kLanes64> total4_lanes = 0.0;
-              for_lanes<kLanes64>(
-                  n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-                    const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
-                    const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-                    total4_lanes += keep(active, g * normal, 0.0);
-                  });
-              total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-            }
-            for_lines<kLanes64>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-              const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
-              const auto dy_ = load_once(&dy[m * N + n], active);
-              const auto g = dy_ * load(&gamma[n], active);
-              store_around(&dx[m * N + n], active,
-                           scale_here * (g - total3 / double(N) - normal * (total4 / double(N))),
-                           around_caches);
-              store(&part2[n], active, load(&part2[n], active) + dy_);
-              store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
-            });
-          }
-          for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
-            store(&total5[n], active, load(&total5[n], active) + load(&part2[n], active));
-            store(&total6[n], active, load(&total6[n], active) + load(&part3[n], active));
-          });
-        }
-        for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
-          store(&total_part[m_share * N + n], active, load(&total5[n], active));
-          store(&total_part2[m_share * N + n], active, load(&total6[n], active));
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    const bool around_caches = M * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        double total_here = 0.0;
-        double total3 = 0.0;
-        double seen = 0.0;
-        double total2 = 0.0;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          const bool from_memory = M * N * 16 >= kBeyondCaches;
-          const double here = double(n_end - n_first);
-          double total_here_part = 0.0;
-          Sum<double, kLanes64> total_here_part_lanes = 0.0;
-          Sum<double, kLanes64> total3_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end,
-                              [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
-                                total_here_part_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-                                const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-                                total3_lanes += keep(active, g, 0.0);
-                              });
-          total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-          const double mean = total_here_part / here;
-          Sum<double, kLanes64> total2_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
-            if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
-            const auto d = load(&x[m * N + n], active) - mean;
-            total2_lanes += keep(active, d * d, 0.0);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0) {
-            const double apart = mean - total_here / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total_here += total_here_part;
-          seen += here;
-        }
-        total[m] = total_here;
-        const double scale_here = rsqrt(total2 / double(N) + 1e-05);
-        scale[m] = scale_here;
-        double total4 = 0.0;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<double, kLanes64> total4_lanes = 0.0;
-          for_lanes<kLanes64>(
-              n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-                const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
-                const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-                total4_lanes += keep(active, g * normal, 0.0);
-              });
-          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes64>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-          const auto normal = (load(&x[m * N + n], active) - total_here / double(N)) * scale_here;
-          const auto g = load(&dy[m * N + n], active) * load(&gamma[n], active);
-          store_around(&dx[m * N + n], active,
-                       scale_here * (g - total3 / double(N) - normal * (total4 / double(N))), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-    const int64_t n_part = share_of(N, M_shares, 1024);
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        double total2[1024];
-        for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active, 0.0);
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          double part[1024];
-          for_lanes<kLanes64>(n_first, n_end,
-                              [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0); });
-          const bool from_memory = M * N * 8 >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + load(&dy[m * N + n], active));
-            });
-          }
-          for_lanes<kLanes64>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-            store(&total2[n - n_first], active,
-                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
-          });
-        }
-        for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
-        });
-      }
-    }
-  }
-  const bool around_caches2 = N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes64>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-        Lanes<double, kLanes64> total2 = 0.0;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total2 += load(&total_part[m_share * N + n], active);
-        }
-        store_around(&dbeta[n], active, total2, around_caches2);
-      });
-    }
-    if (around_caches2) finish_stores();
-  }
-  if (!(M_shares > 1)) {
-    const int64_t n_part = share_of(N, M_shares, 1024);
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        double total2[1024];
-        for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active, 0.0);
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          double part[1024];
-          for_lanes<kLanes64>(n_first, n_end,
-                              [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0); });
-          const bool from_memory = M * N * 16 >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              const auto normal = (load(&x[m * N + n], active) - total[m] / double(N)) * scale[m];
-              store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + load(&dy[m * N + n], active) * normal);
-            });
-          }
-          for_lanes<kLanes64>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-            store(&total2[n - n_first], active,
-                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
-          });
-        }
-        for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
-        });
-      }
-    }
-  }
-  const bool around_caches3 = N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes64>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-        Lanes<double, kLanes64> total2 = 0.0;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total2 += load(&total_part2[m_share * N + n], active);
-        }
-        store_around(&dgamma[n], active, total2, around_caches3);
-      });
-    }
-    if (around_caches3) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct LayerNormBackwardBf16Workspace {
-  int64_t scale;
-  int64_t total;
-  int64_t total_part;
-  int64_t total_part2;
-  int64_t total5;
-  int64_t part2;
-  int64_t total6;
-  int64_t part3;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit LayerNormBackwardBf16Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-    scale = reserve(bytes, M, 4);
-    total = reserve(bytes, M, 4);
-    total_part = reserve(bytes, M_shares * N, 4);
-    total_part2 = reserve(bytes, M_shares * N, 4);
-    total5 = reserve(thread_bytes, N, 4);
-    part2 = reserve(thread_bytes, N, 4);
-    total6 = reserve(thread_bytes, N, 4);
-    part3 = reserve(thread_bytes, N, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
-                              float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-  const LayerNormBackwardBf16Workspace space(M, N);
-  float* const scale = reinterpret_cast<float*>(workspace + space.scale);
-  float* const total = reinterpret_cast<float*>(workspace + space.total);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  if (M_shares > 1) {
-    const bool around_caches = M * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const total5 = reinterpret_cast<float*>(mine + space.total5);
-      float* const part2 = reinterpret_cast<float*>(mine + space.part2);
-      float* const total6 = reinterpret_cast<float*>(mine + space.total6);
-      float* const part3 = reinterpret_cast<float*>(mine + space.part3);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-          store(&total5[n], active, 0.0f);
-          store(&total6[n], active, 0.0f);
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-            store(&part2[n], active, 0.0f);
-            store(&part3[n], active, 0.0f);
-          });
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            float total_here = 0.0f;
-            float total3 = 0.0f;
-            float seen = 0.0f;
-            float total2 = 0.0f;
-            for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-              const int64_t n_end = smaller(n_first + 4096, N);
-              const bool from_memory = M * N * 4 >= kBeyondCaches;
-              const float here = float(n_end - n_first);
-              float total_here_part = 0.0f;
-              Sum<float, kLanes32> total_here_part_lanes = 0.0f;
-              Sum<float, kLanes32> total3_lanes = 0.0f;
-              for_lanes<kLanes32>(
+              const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
+              const Value<T> here = Value<T>(n_end - n_first);
+              Value<T> total_here_part = Value<T>(0);
+              Sum<Value<T>, kLanesOf<Value<T>>> total_here_part_lanes = Value<T>(0);
+              Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
+              for_lanes<kLanesOf<Value<T>>>(
                   n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
-                    total_here_part_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
-                    const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                    total3_lanes += keep(active, g, 0.0f);
+                    total_here_part_lanes +=
+                        keep(active, to_value<T>(load(&x[m * N + n], active)), Value<T>(0));
+                    const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                    total3_lanes += keep(active, g, Value<T>(0));
                   });
               total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
               total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-              const float mean = total_here_part / here;
-              Sum<float, kLanes32> total2_lanes = 0.0f;
-              for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+              const Value<T> mean = total_here_part / here;
+              Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+              for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
                 if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
                 if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
-                const auto d = from_bf16(load(&x[m * N + n], active)) - mean;
-                total2_lanes += keep(active, d * d, 0.0f);
+                const auto d = to_value<T>(load(&x[m * N + n], active)) - mean;
+                total2_lanes += keep(active, d * d, Value<T>(0));
               });
               total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-              if (seen > 0.0f) {
-                const float apart = mean - total_here / seen;
+              if (seen > Value<T>(0)) {
+                const Value<T> apart = mean - total_here / seen;
                 total2 += apart * apart * (seen * here / (seen + here));
               }
               total_here += total_here_part;
               seen += here;
             }
-            const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
-            float total4 = 0.0f;
+            const Value<T> scale_here = rsqrt(total2 / Value<T>(N) + Value<T>(1e-05));
+            Value<T> total4 = Value<T>(0);
             for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-              Sum<float, kLanes32> total4_lanes = 0.0f;
-              for_lanes<kLanes32>(
+              Sum<Value<T>, kLanesOf<Value<T>>> total4_lanes = Value<T>(0);
+              for_lanes<kLanesOf<Value<T>>>(
                   n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
                     const auto normal =
-                        (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-                    const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                    total4_lanes += keep(active, g * normal, 0.0f);
+                        (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
+                    const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                    total4_lanes += keep(active, g * normal, Value<T>(0));
                   });
               total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
             }
-            for_lines<kLanes32>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
+            for_lines<kLanesOf<Value<T>>>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
               const auto normal =
-                  (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-              const auto dy_ = from_bf16(load(&dy[m * N + n], active));
+                  (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
+              const auto dy_ = to_value<T>(load_once(&dy[m * N + n], active));
               const auto g = dy_ * load(&gamma[n], active);
-              store_around(&dx[m * N + n], active,
-                           to_bf16(scale_here * (g - total3 / float(N) - normal * (total4 / float(N)))),
-                           around_caches);
+              store_around(
+                  &dx[m * N + n], active,
+                  to_stored<T>(scale_here * (g - total3 / Value<T>(N) - normal * (total4 / Value<T>(N)))),
+                  around_caches);
               store(&part2[n], active, load(&part2[n], active) + dy_);
               store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
             });
           }
-          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+          for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) {
             store(&total5[n], active, load(&total5[n], active) + load(&part2[n], active));
             store(&total6[n], active, load(&total6[n], active) + load(&part3[n], active));
           });
         }
-        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+        for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) {
           store(&total_part[m_share * N + n], active, load(&total5[n], active));
           store(&total_part2[m_share * N + n], active, load(&total6[n], active));
         });
@@ -753,113 +161,115 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
       if (around_caches) finish_stores();
     }
   } else {
-    const bool around_caches = M * N * 2 >= kBeyondCaches;
+    const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
-        float total_here = 0.0f;
-        float total3 = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
+        Value<T> total_here = Value<T>(0);
+        Value<T> total3 = Value<T>(0);
+        Value<T> seen = Value<T>(0);
+        Value<T> total2 = Value<T>(0);
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
-          const bool from_memory = M * N * 4 >= kBeyondCaches;
-          const float here = float(n_end - n_first);
-          float total_here_part = 0.0f;
-          Sum<float, kLanes32> total_here_part_lanes = 0.0f;
-          Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(
+          const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
+          const Value<T> here = Value<T>(n_end - n_first);
+          Value<T> total_here_part = Value<T>(0);
+          Sum<Value<T>, kLanesOf<Value<T>>> total_here_part_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(
               n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
-                total_here_part_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
-                const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                total3_lanes += keep(active, g, 0.0f);
+                total_here_part_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), Value<T>(0));
+                const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                total3_lanes += keep(active, g, Value<T>(0));
               });
           total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
           total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-          const float mean = total_here_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+          const Value<T> mean = total_here_part / here;
+          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
             if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
-            const auto d = from_bf16(load(&x[m * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
+            const auto d = to_value<T>(load(&x[m * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, Value<T>(0));
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0f) {
-            const float apart = mean - total_here / seen;
+          if (seen > Value<T>(0)) {
+            const Value<T> apart = mean - total_here / seen;
             total2 += apart * apart * (seen * here / (seen + here));
           }
           total_here += total_here_part;
           seen += here;
         }
         total[m] = total_here;
-        const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
+        const Value<T> scale_here = rsqrt(total2 / Value<T>(N) + Value<T>(1e-05));
         scale[m] = scale_here;
-        float total4 = 0.0f;
+        Value<T> total4 = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total4_lanes = 0.0f;
-          for_lanes<kLanes32>(
+          Sum<Value<T>, kLanesOf<Value<T>>> total4_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(
               n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
                 const auto normal =
-                    (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-                const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                total4_lanes += keep(active, g * normal, 0.0f);
+                    (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
+                const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                total4_lanes += keep(active, g * normal, Value<T>(0));
               });
           total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes32>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-          const auto normal = (from_bf16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-          const auto g = from_bf16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          store_around(&dx[m * N + n], active,
-                       to_bf16(scale_here * (g - total3 / float(N) - normal * (total4 / float(N)))),
-                       around_caches);
+        for_lines<kLanesOf<Value<T>>>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
+          const auto normal =
+              (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
+          const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+          store_around(
+              &dx[m * N + n], active,
+              to_stored<T>(scale_here * (g - total3 / Value<T>(N) - normal * (total4 / Value<T>(N)))),
+              around_caches);
         });
       }
       if (around_caches) finish_stores();
     }
-    const int64_t n_part = share_of(N, M_shares, 2048);
+    const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<Value<T>>);
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        float total2[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active, 0.0f);
+        Value<T> total2[8192 / kBytes<Value<T>>];
+        for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active, Value<T>(0));
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
           const int64_t m_end2 = smaller(m_first + 512, m_end);
-          float part[2048];
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            store(&part[n - n_first], active, 0.0f);
+          Value<T> part[8192 / kBytes<Value<T>>];
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            store(&part[n - n_first], active, Value<T>(0));
           });
-          const bool from_memory = M * N * 2 >= kBeyondCaches;
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
           for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) {
               if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
               store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)));
+                    load(&part[n - n_first], active) + to_value<T>(load(&dy[m * N + n], active)));
             });
           }
-          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
             store(&total2[n - n_first], active,
                   load(&total2[n - n_first], active) + load(&part[n - n_first], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) {
           store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
         });
       }
     }
   }
-  const bool around_caches2 = N * 4 >= kBeyondCaches;
+  const bool around_caches2 = N * kBytes<Value<T>> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
+      for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
         }
@@ -869,353 +279,51 @@ void layer_norm_backward_bf16(const uint16_t* x, const float* gamma, const uint1
     if (around_caches2) finish_stores();
   }
   if (!(M_shares > 1)) {
-    const int64_t n_part = share_of(N, M_shares, 2048);
+    const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<Value<T>>);
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        float total2[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active, 0.0f);
+        Value<T> total2[8192 / kBytes<Value<T>>];
+        for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+          store(&total2[n - n_first], active, Value<T>(0));
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
           const int64_t m_end2 = smaller(m_first + 512, m_end);
-          float part[2048];
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            store(&part[n - n_first], active, 0.0f);
+          Value<T> part[8192 / kBytes<Value<T>>];
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            store(&part[n - n_first], active, Value<T>(0));
           });
-          const bool from_memory = M * N * 4 >= kBeyondCaches;
+          const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
           for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) {
               if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
               if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              const auto normal = (from_bf16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
-              store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + from_bf16(load(&dy[m * N + n], active)) * normal);
-            });
-          }
-          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-            store(&total2[n - n_first], active,
-                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
-          });
-        }
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
-        });
-      }
-    }
-  }
-  const bool around_caches3 = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total2 += load(&total_part2[m_share * N + n], active);
-        }
-        store_around(&dgamma[n], active, total2, around_caches3);
-      });
-    }
-    if (around_caches3) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct LayerNormBackwardF16Workspace {
-  int64_t scale;
-  int64_t total;
-  int64_t total_part;
-  int64_t total_part2;
-  int64_t total5;
-  int64_t part2;
-  int64_t total6;
-  int64_t part3;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit LayerNormBackwardF16Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-    scale = reserve(bytes, M, 4);
-    total = reserve(bytes, M, 4);
-    total_part = reserve(bytes, M_shares * N, 4);
-    total_part2 = reserve(bytes, M_shares * N, 4);
-    total5 = reserve(thread_bytes, N, 4);
-    part2 = reserve(thread_bytes, N, 4);
-    total6 = reserve(thread_bytes, N, 4);
-    part3 = reserve(thread_bytes, N, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void layer_norm_backward_f16(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
-                             float* dgamma, float* dbeta, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-  const LayerNormBackwardF16Workspace space(M, N);
-  float* const scale = reinterpret_cast<float*>(workspace + space.scale);
-  float* const total = reinterpret_cast<float*>(workspace + space.total);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  if (M_shares > 1) {
-    const bool around_caches = M * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const total5 = reinterpret_cast<float*>(mine + space.total5);
-      float* const part2 = reinterpret_cast<float*>(mine + space.part2);
-      float* const total6 = reinterpret_cast<float*>(mine + space.total6);
-      float* const part3 = reinterpret_cast<float*>(mine + space.part3);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-          store(&total5[n], active, 0.0f);
-          store(&total6[n], active, 0.0f);
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-            store(&part2[n], active, 0.0f);
-            store(&part3[n], active, 0.0f);
-          });
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            float total_here = 0.0f;
-            float total3 = 0.0f;
-            float seen = 0.0f;
-            float total2 = 0.0f;
-            for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-              const int64_t n_end = smaller(n_first + 4096, N);
-              const bool from_memory = M * N * 4 >= kBeyondCaches;
-              const float here = float(n_end - n_first);
-              float total_here_part = 0.0f;
-              Sum<float, kLanes32> total_here_part_lanes = 0.0f;
-              Sum<float, kLanes32> total3_lanes = 0.0f;
-              for_lanes<kLanes32>(
-                  n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
-                    total_here_part_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
-                    const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                    total3_lanes += keep(active, g, 0.0f);
-                  });
-              total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
-              total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-              const float mean = total_here_part / here;
-              Sum<float, kLanes32> total2_lanes = 0.0f;
-              for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-                if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
-                if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
-                const auto d = from_f16(load(&x[m * N + n], active)) - mean;
-                total2_lanes += keep(active, d * d, 0.0f);
-              });
-              total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-              if (seen > 0.0f) {
-                const float apart = mean - total_here / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
-              }
-              total_here += total_here_part;
-              seen += here;
-            }
-            const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
-            float total4 = 0.0f;
-            for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-              Sum<float, kLanes32> total4_lanes = 0.0f;
-              for_lanes<kLanes32>(
-                  n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-                    const auto normal =
-                        (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-                    const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                    total4_lanes += keep(active, g * normal, 0.0f);
-                  });
-              total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-            }
-            for_lines<kLanes32>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
               const auto normal =
-                  (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-              const auto dy_ = from_f16(load(&dy[m * N + n], active));
-              const auto g = dy_ * load(&gamma[n], active);
-              store_around(&dx[m * N + n], active,
-                           to_f16(scale_here * (g - total3 / float(N) - normal * (total4 / float(N)))),
-                           around_caches);
-              store(&part2[n], active, load(&part2[n], active) + dy_);
-              store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
-            });
-          }
-          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-            store(&total5[n], active, load(&total5[n], active) + load(&part2[n], active));
-            store(&total6[n], active, load(&total6[n], active) + load(&part3[n], active));
-          });
-        }
-        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-          store(&total_part[m_share * N + n], active, load(&total5[n], active));
-          store(&total_part2[m_share * N + n], active, load(&total6[n], active));
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    const bool around_caches = M * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        float total_here = 0.0f;
-        float total3 = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          const bool from_memory = M * N * 4 >= kBeyondCaches;
-          const float here = float(n_end - n_first);
-          float total_here_part = 0.0f;
-          Sum<float, kLanes32> total_here_part_lanes = 0.0f;
-          Sum<float, kLanes32> total3_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
-                total_here_part_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
-                const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                total3_lanes += keep(active, g, 0.0f);
-              });
-          total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
-          const float mean = total_here_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
-            if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
-            const auto d = from_f16(load(&x[m * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0f) {
-            const float apart = mean - total_here / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total_here += total_here_part;
-          seen += here;
-        }
-        total[m] = total_here;
-        const float scale_here = rsqrt(total2 / float(N) + 1e-05f);
-        scale[m] = scale_here;
-        float total4 = 0.0f;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total4_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
-                const auto normal =
-                    (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-                const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                total4_lanes += keep(active, g * normal, 0.0f);
-              });
-          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes32>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-          const auto normal = (from_f16(load(&x[m * N + n], active)) - total_here / float(N)) * scale_here;
-          const auto g = from_f16(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          store_around(&dx[m * N + n], active,
-                       to_f16(scale_here * (g - total3 / float(N) - normal * (total4 / float(N)))),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-    const int64_t n_part = share_of(N, M_shares, 2048);
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        float total2[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active, 0.0f);
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          float part[2048];
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            store(&part[n - n_first], active, 0.0f);
-          });
-          const bool from_memory = M * N * 2 >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+                  (to_value<T>(load(&x[m * N + n], active)) - total[m] / Value<T>(N)) * scale[m];
               store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)));
+                    load(&part[n - n_first], active) + to_value<T>(load(&dy[m * N + n], active)) * normal);
             });
           }
-          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
             store(&total2[n - n_first], active,
                   load(&total2[n - n_first], active) + load(&part[n - n_first], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
-        });
-      }
-    }
-  }
-  const bool around_caches2 = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total2 += load(&total_part[m_share * N + n], active);
-        }
-        store_around(&dbeta[n], active, total2, around_caches2);
-      });
-    }
-    if (around_caches2) finish_stores();
-  }
-  if (!(M_shares > 1)) {
-    const int64_t n_part = share_of(N, M_shares, 2048);
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        float total2[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active, 0.0f);
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          float part[2048];
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            store(&part[n - n_first], active, 0.0f);
-          });
-          const bool from_memory = M * N * 4 >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              const auto normal = (from_f16(load(&x[m * N + n], active)) - total[m] / float(N)) * scale[m];
-              store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + from_f16(load(&dy[m * N + n], active)) * normal);
-            });
-          }
-          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-            store(&total2[n - n_first], active,
-                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
-          });
-        }
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) {
           store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
         });
       }
     }
   }
-  const bool around_caches3 = N * 4 >= kBeyondCaches;
+  const bool around_caches3 = N * kBytes<Value<T>> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
+      for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part2[m_share * N + n], active);
         }
@@ -1254,45 +362,45 @@ int64_t workspace_of_layer_norm_backward(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t layer_norm_backward_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardF32Workspace>(M, N);
+  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<float>>(M, N);
 }
 
 extern "C" int layer_norm_backward_f32_openmp(const float* x, const float* gamma, const float* dy, float* dx,
                                               float* dgamma, float* dbeta, int64_t M, int64_t N,
                                               void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm_backward<LayerNormBackwardF32Workspace>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward_f32);
+  return launch_layer_norm_backward<LayerNormBackwardWorkspace<float>>(
+      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<float>);
 }
 
 extern "C" int64_t layer_norm_backward_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardF64Workspace>(M, N);
+  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<double>>(M, N);
 }
 
 extern "C" int layer_norm_backward_f64_openmp(const double* x, const double* gamma, const double* dy,
                                               double* dx, double* dgamma, double* dbeta, int64_t M, int64_t N,
                                               void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm_backward<LayerNormBackwardF64Workspace>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward_f64);
+  return launch_layer_norm_backward<LayerNormBackwardWorkspace<double>>(
+      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<double>);
 }
 
 extern "C" int64_t layer_norm_backward_bf16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardBf16Workspace>(M, N);
+  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<BF16>>(M, N);
 }
 
 extern "C" int layer_norm_backward_bf16_openmp(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                                uint16_t* dx, float* dgamma, float* dbeta, int64_t M,
                                                int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm_backward<LayerNormBackwardBf16Workspace>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward_bf16);
+  return launch_layer_norm_backward<LayerNormBackwardWorkspace<BF16>>(
+      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<BF16>);
 }
 
 extern "C" int64_t layer_norm_backward_f16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardF16Workspace>(M, N);
+  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<F16>>(M, N);
 }
 
 extern "C" int layer_norm_backward_f16_openmp(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                               uint16_t* dx, float* dgamma, float* dbeta, int64_t M, int64_t N,
                                               void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm_backward<LayerNormBackwardF16Workspace>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward_f16);
+  return launch_layer_norm_backward<LayerNormBackwardWorkspace<F16>>(
+      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<F16>);
 }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,331 +21,87 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct LayerNormF32Workspace {
+template <class T>
+struct LayerNormWorkspace {
   int64_t total_slots;
   int64_t bytes = 0;
 
-  explicit LayerNormF32Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 4, 128).slot_bytes, 1);
+  explicit LayerNormWorkspace(int64_t rows, int64_t N) {
+    total_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    layer_norm_f32_kernel(const float* x, const float* gamma, const float* beta, float* y, Index rows,
-                          Index N, Index chunk, RowTeam team) {
+    layer_norm_kernel(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
+                      Index rows, Index N, Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += x_pack[i];
+          total_own += to_value<T>(x_pack[i]);
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    Value<T> total2 = Value<T>(0);
+    Value<T> total2_own = Value<T>(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - total / float(int64_t(N));
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> d = to_value<T>(x_pack[i]) - total / Value<T>(int64_t(N));
         if (i < remaining) {
           total2_own += d * d;
         }
       }
     }
-    total2 = total2 + team.fold(total2_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    total2 = total2 + team.fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
-      const auto beta_pack = load_pack<4, 1, kWide>(&beta[n_first], remaining);
-      Pack<float, 4> y_pack;
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
+      const auto beta_pack = load_pack<16 / kBytes<T>, 1, kWide>(&beta[n_first], remaining);
+      Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - total / float(int64_t(N));
-        y_pack[i] = d * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma_pack[i] + beta_pack[i];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> d = to_value<T>(x_pack[i]) - total / Value<T>(int64_t(N));
+        y_pack[i] = to_stored<T>(d * rsqrt(total2 / Value<T>(int64_t(N)) + Value<T>(1e-05)) * gamma_pack[i] +
+                                 beta_pack[i]);
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t layer_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
-                           int64_t N, char* workspace, cudaStream_t stream) {
-  const LayerNormF32Workspace space(rows, N);
-  const bool wide = aligned({x, gamma, beta, y}) && N % 4 == 0;
-  const RowShape shape(N, 1, rows, 4, 128);
+template <class Index, class T>
+cudaError_t layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
+                       int64_t rows, int64_t N, char* workspace, cudaStream_t stream) {
+  const LayerNormWorkspace<T> space(rows, N);
+  const bool wide = aligned({x, gamma, beta, y}) && N % (16 / kBytes<T>) == 0;
+  const RowShape shape(N, 1, rows, kBytes<T>, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? layer_norm_f32_kernel<true, Index> : layer_norm_f32_kernel<false, Index>, shape,
-                      workspace + space.total_slots, stream, x, gamma, beta, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LayerNormF64Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit LayerNormF64Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 8, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    layer_norm_f64_kernel(const double* x, const double* gamma, const double* beta, double* y, Index rows,
-                          Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const x_kept = take<double>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](double a, double b) { return double(a + b); });
-    double total2 = 0.0;
-    double total2_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double d = x_pack[i] - total / double(int64_t(N));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + team.fold(total2_own, [](double a, double b) { return double(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      const auto gamma_pack = load_pack<2, 1, kWide>(&gamma[n_first], remaining);
-      const auto beta_pack = load_pack<2, 1, kWide>(&beta[n_first], remaining);
-      Pack<double, 2> y_pack;
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double d = x_pack[i] - total / double(int64_t(N));
-        y_pack[i] = d * rsqrt(total2 / double(int64_t(N)) + 1e-05) * gamma_pack[i] + beta_pack[i];
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t layer_norm_f64(const double* x, const double* gamma, const double* beta, double* y, int64_t rows,
-                           int64_t N, char* workspace, cudaStream_t stream) {
-  const LayerNormF64Workspace space(rows, N);
-  const bool wide = aligned({x, gamma, beta, y}) && N % 2 == 0;
-  const RowShape shape(N, 1, rows, 8, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? layer_norm_f64_kernel<true, Index> : layer_norm_f64_kernel<false, Index>, shape,
-                      workspace + space.total_slots, stream, x, gamma, beta, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LayerNormBf16Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit LayerNormBf16Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    layer_norm_bf16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index rows,
-                           Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_bf16(x_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - total / float(int64_t(N));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + team.fold(total2_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      const auto beta_pack = load_pack<8, 1, kWide>(&beta[n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - total / float(int64_t(N));
-        y_pack[i] = to_bf16(d * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma_pack[i] + beta_pack[i]);
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                            int64_t rows, int64_t N, char* workspace, cudaStream_t stream) {
-  const LayerNormBf16Workspace space(rows, N);
-  const bool wide = aligned({x, gamma, beta, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? layer_norm_bf16_kernel<true, Index> : layer_norm_bf16_kernel<false, Index>,
-                      shape, workspace + space.total_slots, stream, x, gamma, beta, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LayerNormF16Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit LayerNormF16Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    layer_norm_f16_kernel(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, Index rows,
-                          Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_f16(x_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_f16(x_pack[i]) - total / float(int64_t(N));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + team.fold(total2_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      const auto beta_pack = load_pack<8, 1, kWide>(&beta[n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_f16(x_pack[i]) - total / float(int64_t(N));
-        y_pack[i] = to_f16(d * rsqrtf(total2 / float(int64_t(N)) + 1e-05f) * gamma_pack[i] + beta_pack[i]);
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                           int64_t rows, int64_t N, char* workspace, cudaStream_t stream) {
-  const LayerNormF16Workspace space(rows, N);
-  const bool wide = aligned({x, gamma, beta, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? layer_norm_f16_kernel<true, Index> : layer_norm_f16_kernel<false, Index>, shape,
+          launch_rows(wide ? layer_norm_kernel<true, Index, T> : layer_norm_kernel<false, Index, T>, shape,
                       workspace + space.total_slots, stream, x, gamma, beta, y, rows, N);
       error != cudaSuccess)
     return error;
@@ -381,46 +137,49 @@ int64_t workspace_of_layer_norm(int64_t rows, int64_t N) {
 }  // namespace
 
 extern "C" int64_t layer_norm_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormF32Workspace>(rows, N);
+  return workspace_of_layer_norm<LayerNormWorkspace<float>>(rows, N);
 }
 
 extern "C" int layer_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y,
                                    int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
                                    void* stream) {
-  return launch_layer_norm<LayerNormF32Workspace>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                  stream, layer_norm_f32<int32_t>, layer_norm_f32<int64_t>);
+  return launch_layer_norm<LayerNormWorkspace<float>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
+                                                      stream, layer_norm<int32_t, float>,
+                                                      layer_norm<int64_t, float>);
 }
 
 extern "C" int64_t layer_norm_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormF64Workspace>(rows, N);
+  return workspace_of_layer_norm<LayerNormWorkspace<double>>(rows, N);
 }
 
 extern "C" int layer_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y,
                                    int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
                                    void* stream) {
-  return launch_layer_norm<LayerNormF64Workspace>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                  stream, layer_norm_f64<int32_t>, layer_norm_f64<int64_t>);
+  return launch_layer_norm<LayerNormWorkspace<double>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
+                                                       stream, layer_norm<int32_t, double>,
+                                                       layer_norm<int64_t, double>);
 }
 
 extern "C" int64_t layer_norm_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormBf16Workspace>(rows, N);
+  return workspace_of_layer_norm<LayerNormWorkspace<BF16>>(rows, N);
 }
 
 extern "C" int layer_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                                     int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
                                     void* stream) {
-  return launch_layer_norm<LayerNormBf16Workspace>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                   stream, layer_norm_bf16<int32_t>,
-                                                   layer_norm_bf16<int64_t>);
+  return launch_layer_norm<LayerNormWorkspace<BF16>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
+                                                     stream, layer_norm<int32_t, BF16>,
+                                                     layer_norm<int64_t, BF16>);
 }
 
 extern "C" int64_t layer_norm_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormF16Workspace>(rows, N);
+  return workspace_of_layer_norm<LayerNormWorkspace<F16>>(rows, N);
 }
 
 extern "C" int layer_norm_f16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                                    int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
                                    void* stream) {
-  return launch_layer_norm<LayerNormF16Workspace>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                  stream, layer_norm_f16<int32_t>, layer_norm_f16<int64_t>);
+  return launch_layer_norm<LayerNormWorkspace<F16>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
+                                                    stream, layer_norm<int32_t, F16>,
+                                                    layer_norm<int64_t, F16>);
 }

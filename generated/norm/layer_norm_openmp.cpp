@@ -14,7 +14,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,32 +23,35 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void layer_norm_f32_short(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
-                          int64_t N) {
+template <class T>
+void layer_norm_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
+                      int64_t rows, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
+    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n = 0; n < N; ++n) {
-        total += load_every(&x[row * N + n], N, active);
+        total += to_value<T>(load_every(&x[row * N + n], N, active));
       }
-      Lanes<float, kLanes32> total2 = 0.0f;
-      Lanes<float, kLanes32> d[15] = {};
+      Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
+      Lanes<Value<T>, kLanesOf<Value<T>>> d[15] = {};
       for (int64_t n = 0; n < N; ++n) {
-        const auto d_here = load_every(&x[row * N + n], N, active) - quotient(total, float(N));
+        const auto d_here =
+            to_value<T>(load_every(&x[row * N + n], N, active)) - quotient(total, Value<T>(N));
         d[n] = d_here;
         total2 += d_here * d_here;
       }
-      const auto root = rsqrt(quotient(total2, float(N)) + 1e-05f);
+      const auto root = rsqrt(quotient(total2, Value<T>(N)) + Value<T>(1e-05));
       for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, d[n] * root * gamma[n] + beta[n]);
+        store_every(&y[row * N + n], N, active, to_stored<T>(d[n] * root * gamma[n] + beta[n]));
       }
     });
   }
 }
 
 // Where the intermediates lie in the workspace.
-struct LayerNormF32Workspace {
+template <class T>
+struct LayerNormWorkspace {
   int64_t total3;
   int64_t total4;
   int64_t total_part2;
@@ -56,64 +59,66 @@ struct LayerNormF32Workspace {
   int64_t seen_part;
   int64_t bytes = 0;
 
-  explicit LayerNormF32Workspace(int64_t rows, int64_t N) {
+  explicit LayerNormWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total3 = reserve(bytes, rows, 4);
-    total4 = reserve(bytes, rows, 4);
-    total_part2 = reserve(bytes, N_shares * rows, 4);
-    total_part3 = reserve(bytes, N_shares * rows, 4);
-    seen_part = reserve(bytes, N_shares * rows, 4);
+    total3 = reserve(bytes, rows, kBytes<Value<T>>);
+    total4 = reserve(bytes, rows, kBytes<Value<T>>);
+    total_part2 = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    total_part3 = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    seen_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void layer_norm_f32(const float* x, const float* gamma, const float* beta, float* y, int64_t rows, int64_t N,
-                    char* workspace) {
+template <class T>
+void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y, int64_t rows,
+                int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const LayerNormF32Workspace space(rows, N);
-  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
-  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
-  if (N <= 1048576) {
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+  const LayerNormWorkspace<T> space(rows, N);
+  Value<T>* const total3 = reinterpret_cast<Value<T>*>(workspace + space.total3);
+  Value<T>* const total4 = reinterpret_cast<Value<T>*>(workspace + space.total4);
+  Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
+  Value<T>* const total_part3 = reinterpret_cast<Value<T>*>(workspace + space.total_part3);
+  Value<T>* const seen_part = reinterpret_cast<Value<T>*>(workspace + space.seen_part);
+  if (N <= 4194304 / kBytes<T>) {
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
+        Value<T> total = Value<T>(0);
+        Value<T> seen = Value<T>(0);
+        Value<T> total2 = Value<T>(0);
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
-          const bool from_memory = rows * N * 4 >= kBeyondCaches;
-          const float here = float(n_end - n_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
+          const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
+          const Value<T> here = Value<T>(n_end - n_first);
+          Value<T> total_part = Value<T>(0);
+          Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
           });
           total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+          const Value<T> mean = total_part / here;
+          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
-            const auto d = load(&x[row * N + n], active) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
+            const auto d = to_value<T>(load(&x[row * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, Value<T>(0));
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
+          if (seen > Value<T>(0)) {
+            const Value<T> apart = mean - total / seen;
             total2 += apart * apart * (seen * here / (seen + here));
           }
           total += total_part;
           seen += here;
         }
-        const float root = rsqrt(total2 / float(N) + 1e-05f);
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d = load(&x[row * N + n], active) - total / float(N);
-          store_around(&y[row * N + n], active, d * root * load(&gamma[n], active) + load(&beta[n], active),
+        const Value<T> root = rsqrt(total2 / Value<T>(N) + Value<T>(1e-05));
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          const auto d = to_value<T>(load(&x[row * N + n], active)) - total / Value<T>(N);
+          store_around(&y[row * N + n], active,
+                       to_stored<T>(d * root * load(&gamma[n], active) + load(&beta[n], active)),
                        around_caches);
         });
       }
@@ -123,31 +128,31 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
+        Value<T> total = Value<T>(0);
+        Value<T> seen = Value<T>(0);
+        Value<T> total2 = Value<T>(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * 4 >= kBeyondCaches;
-          const float here = float(n_end2 - n_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, load(&x[row * N + n], active), 0.0f);
+          const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
+          const Value<T> here = Value<T>(n_end2 - n_first);
+          Value<T> total_part = Value<T>(0);
+          Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
           });
           total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+          const Value<T> mean = total_part / here;
+          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = load(&x[row * N + n], active) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
+            const auto d = to_value<T>(load(&x[row * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, Value<T>(0));
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
+          if (seen > Value<T>(0)) {
+            const Value<T> apart = mean - total / seen;
             total2 += apart * apart * (seen * here / (seen + here));
           }
           total += total_part;
@@ -158,10 +163,10 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
         seen_part[n_share * rows + row] = seen;
       }
     }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      Lanes<float, kLanes32> seen = 0.0f;
-      Lanes<float, kLanes32> total2 = 0.0f;
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+      Lanes<Value<T>, kLanesOf<Value<T>>> seen = Value<T>(0);
+      Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part2[n_share * rows + row], active);
         seen += load(&seen_part[n_share * rows + row], active);
@@ -176,557 +181,22 @@ void layer_norm_f32(const float* x, const float* gamma, const float* beta, float
       store(&total3[row], active, total);
       store(&total4[row], active, total2);
     });
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total = total3[row];
-          const float total2 = total4[row];
-          const float root = rsqrt(total2 / float(N) + 1e-05f);
+          const Value<T> total = total3[row];
+          const Value<T> total2 = total4[row];
+          const Value<T> root = rsqrt(total2 / Value<T>(N) + Value<T>(1e-05));
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
+          for_lines<kLanesOf<Value<T>>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                const auto d = load(&x[row * N + n], active) - total / float(N);
+                const auto d = to_value<T>(load(&x[row * N + n], active)) - total / Value<T>(N);
                 store_around(&y[row * N + n], active,
-                             d * root * load(&gamma[n], active) + load(&beta[n], active), around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void layer_norm_f64_short(const double* x, const double* gamma, const double* beta, double* y, int64_t rows,
-                          int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total = 0.0;
-      for (int64_t n = 0; n < N; ++n) {
-        total += load_every(&x[row * N + n], N, active);
-      }
-      Lanes<double, kLanes64> total2 = 0.0;
-      Lanes<double, kLanes64> d[15] = {};
-      for (int64_t n = 0; n < N; ++n) {
-        const auto d_here = load_every(&x[row * N + n], N, active) - quotient(total, double(N));
-        d[n] = d_here;
-        total2 += d_here * d_here;
-      }
-      const auto root = rsqrt(quotient(total2, double(N)) + 1e-05);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, d[n] * root * gamma[n] + beta[n]);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct LayerNormF64Workspace {
-  int64_t total3;
-  int64_t total4;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
-  int64_t bytes = 0;
-
-  explicit LayerNormF64Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total3 = reserve(bytes, rows, 8);
-    total4 = reserve(bytes, rows, 8);
-    total_part2 = reserve(bytes, N_shares * rows, 8);
-    total_part3 = reserve(bytes, N_shares * rows, 8);
-    seen_part = reserve(bytes, N_shares * rows, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void layer_norm_f64(const double* x, const double* gamma, const double* beta, double* y, int64_t rows,
-                    int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const LayerNormF64Workspace space(rows, N);
-  double* const total3 = reinterpret_cast<double*>(workspace + space.total3);
-  double* const total4 = reinterpret_cast<double*>(workspace + space.total4);
-  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
-  double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
-  double* const seen_part = reinterpret_cast<double*>(workspace + space.seen_part);
-  if (N <= 524288) {
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        double total = 0.0;
-        double seen = 0.0;
-        double total2 = 0.0;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          const bool from_memory = rows * N * 8 >= kBeyondCaches;
-          const double here = double(n_end - n_first);
-          double total_part = 0.0;
-          Sum<double, kLanes64> total_part_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, load(&x[row * N + n], active), 0.0);
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const double mean = total_part / here;
-          Sum<double, kLanes64> total2_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
-            const auto d = load(&x[row * N + n], active) - mean;
-            total2_lanes += keep(active, d * d, 0.0);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0) {
-            const double apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total += total_part;
-          seen += here;
-        }
-        const double root = rsqrt(total2 / double(N) + 1e-05);
-        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d = load(&x[row * N + n], active) - total / double(N);
-          store_around(&y[row * N + n], active, d * root * load(&gamma[n], active) + load(&beta[n], active),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        double total = 0.0;
-        double seen = 0.0;
-        double total2 = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * 8 >= kBeyondCaches;
-          const double here = double(n_end2 - n_first);
-          double total_part = 0.0;
-          Sum<double, kLanes64> total_part_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, load(&x[row * N + n], active), 0.0);
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const double mean = total_part / here;
-          Sum<double, kLanes64> total2_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = load(&x[row * N + n], active) - mean;
-            total2_lanes += keep(active, d * d, 0.0);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0) {
-            const double apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total += total_part;
-          seen += here;
-        }
-        total_part2[n_share * rows + row] = total;
-        total_part3[n_share * rows + row] = total2;
-        seen_part[n_share * rows + row] = seen;
-      }
-    }
-    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total = 0.0;
-      Lanes<double, kLanes64> seen = 0.0;
-      Lanes<double, kLanes64> total2 = 0.0;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part2[n_share * rows + row], active);
-        seen += load(&seen_part[n_share * rows + row], active);
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart = load(&total_part2[n_share * rows + row], active) /
-                               load(&seen_part[n_share * rows + row], active) -
-                           total / seen;
-        total2 += (load(&total_part3[n_share * rows + row], active) +
-                   apart * apart * load(&seen_part[n_share * rows + row], active));
-      }
-      store(&total3[row], active, total);
-      store(&total4[row], active, total2);
-    });
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const double total = total3[row];
-          const double total2 = total4[row];
-          const double root = rsqrt(total2 / double(N) + 1e-05);
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes64>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                const auto d = load(&x[row * N + n], active) - total / double(N);
-                store_around(&y[row * N + n], active,
-                             d * root * load(&gamma[n], active) + load(&beta[n], active), around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void layer_norm_bf16_short(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                           int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total += from_bf16(load_every(&x[row * N + n], N, active));
-      }
-      Lanes<float, kLanes32> total2 = 0.0f;
-      Lanes<float, kLanes32> d[15] = {};
-      for (int64_t n = 0; n < N; ++n) {
-        const auto d_here = from_bf16(load_every(&x[row * N + n], N, active)) - quotient(total, float(N));
-        d[n] = d_here;
-        total2 += d_here * d_here;
-      }
-      const auto root = rsqrt(quotient(total2, float(N)) + 1e-05f);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, to_bf16(d[n] * root * gamma[n] + beta[n]));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct LayerNormBf16Workspace {
-  int64_t total3;
-  int64_t total4;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
-  int64_t bytes = 0;
-
-  explicit LayerNormBf16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total3 = reserve(bytes, rows, 4);
-    total4 = reserve(bytes, rows, 4);
-    total_part2 = reserve(bytes, N_shares * rows, 4);
-    total_part3 = reserve(bytes, N_shares * rows, 4);
-    seen_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void layer_norm_bf16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
-                     int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const LayerNormBf16Workspace space(rows, N);
-  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
-  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
-  if (N <= 2097152) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          const bool from_memory = rows * N * 2 >= kBeyondCaches;
-          const float here = float(n_end - n_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
-            const auto d = from_bf16(load(&x[row * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total += total_part;
-          seen += here;
-        }
-        const float root = rsqrt(total2 / float(N) + 1e-05f);
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d = from_bf16(load(&x[row * N + n], active)) - total / float(N);
-          store_around(&y[row * N + n], active,
-                       to_bf16(d * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * 2 >= kBeyondCaches;
-          const float here = float(n_end2 - n_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, from_bf16(load(&x[row * N + n], active)), 0.0f);
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = from_bf16(load(&x[row * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total += total_part;
-          seen += here;
-        }
-        total_part2[n_share * rows + row] = total;
-        total_part3[n_share * rows + row] = total2;
-        seen_part[n_share * rows + row] = seen;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      Lanes<float, kLanes32> seen = 0.0f;
-      Lanes<float, kLanes32> total2 = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part2[n_share * rows + row], active);
-        seen += load(&seen_part[n_share * rows + row], active);
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart = load(&total_part2[n_share * rows + row], active) /
-                               load(&seen_part[n_share * rows + row], active) -
-                           total / seen;
-        total2 += (load(&total_part3[n_share * rows + row], active) +
-                   apart * apart * load(&seen_part[n_share * rows + row], active));
-      }
-      store(&total3[row], active, total);
-      store(&total4[row], active, total2);
-    });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float total = total3[row];
-          const float total2 = total4[row];
-          const float root = rsqrt(total2 / float(N) + 1e-05f);
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                const auto d = from_bf16(load(&x[row * N + n], active)) - total / float(N);
-                store_around(&y[row * N + n], active,
-                             to_bf16(d * root * load(&gamma[n], active) + load(&beta[n], active)),
-                             around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void layer_norm_f16_short(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
-                          int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total += from_f16(load_every(&x[row * N + n], N, active));
-      }
-      Lanes<float, kLanes32> total2 = 0.0f;
-      Lanes<float, kLanes32> d[15] = {};
-      for (int64_t n = 0; n < N; ++n) {
-        const auto d_here = from_f16(load_every(&x[row * N + n], N, active)) - quotient(total, float(N));
-        d[n] = d_here;
-        total2 += d_here * d_here;
-      }
-      const auto root = rsqrt(quotient(total2, float(N)) + 1e-05f);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, to_f16(d[n] * root * gamma[n] + beta[n]));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct LayerNormF16Workspace {
-  int64_t total3;
-  int64_t total4;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
-  int64_t bytes = 0;
-
-  explicit LayerNormF16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total3 = reserve(bytes, rows, 4);
-    total4 = reserve(bytes, rows, 4);
-    total_part2 = reserve(bytes, N_shares * rows, 4);
-    total_part3 = reserve(bytes, N_shares * rows, 4);
-    seen_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void layer_norm_f16(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
-                    int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const LayerNormF16Workspace space(rows, N);
-  float* const total3 = reinterpret_cast<float*>(workspace + space.total3);
-  float* const total4 = reinterpret_cast<float*>(workspace + space.total4);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
-  if (N <= 2097152) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          const bool from_memory = rows * N * 2 >= kBeyondCaches;
-          const float here = float(n_end - n_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
-            const auto d = from_f16(load(&x[row * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total += total_part;
-          seen += here;
-        }
-        const float root = rsqrt(total2 / float(N) + 1e-05f);
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d = from_f16(load(&x[row * N + n], active)) - total / float(N);
-          store_around(&y[row * N + n], active,
-                       to_f16(d * root * load(&gamma[n], active) + load(&beta[n], active)), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * 2 >= kBeyondCaches;
-          const float here = float(n_end2 - n_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, from_f16(load(&x[row * N + n], active)), 0.0f);
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = from_f16(load(&x[row * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total += total_part;
-          seen += here;
-        }
-        total_part2[n_share * rows + row] = total;
-        total_part3[n_share * rows + row] = total2;
-        seen_part[n_share * rows + row] = seen;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      Lanes<float, kLanes32> seen = 0.0f;
-      Lanes<float, kLanes32> total2 = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part2[n_share * rows + row], active);
-        seen += load(&seen_part[n_share * rows + row], active);
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart = load(&total_part2[n_share * rows + row], active) /
-                               load(&seen_part[n_share * rows + row], active) -
-                           total / seen;
-        total2 += (load(&total_part3[n_share * rows + row], active) +
-                   apart * apart * load(&seen_part[n_share * rows + row], active));
-      }
-      store(&total3[row], active, total);
-      store(&total4[row], active, total2);
-    });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float total = total3[row];
-          const float total2 = total4[row];
-          const float root = rsqrt(total2 / float(N) + 1e-05f);
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                const auto d = from_f16(load(&x[row * N + n], active)) - total / float(N);
-                store_around(&y[row * N + n], active,
-                             to_f16(d * root * load(&gamma[n], active) + load(&beta[n], active)),
+                             to_stored<T>(d * root * load(&gamma[n], active) + load(&beta[n], active)),
                              around_caches);
               });
         }
@@ -768,41 +238,41 @@ int64_t workspace_of_layer_norm(int64_t rows, int64_t N) {
 }  // namespace
 
 extern "C" int64_t layer_norm_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormF32Workspace>(rows, N);
+  return workspace_of_layer_norm<LayerNormWorkspace<float>>(rows, N);
 }
 
 extern "C" int layer_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
                                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm<LayerNormF32Workspace>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                  layer_norm_f32_short, layer_norm_f32);
+  return launch_layer_norm<LayerNormWorkspace<float>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
+                                                      layer_norm_short<float>, layer_norm<float>);
 }
 
 extern "C" int64_t layer_norm_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormF64Workspace>(rows, N);
+  return workspace_of_layer_norm<LayerNormWorkspace<double>>(rows, N);
 }
 
 extern "C" int layer_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y,
                                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm<LayerNormF64Workspace>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                  layer_norm_f64_short, layer_norm_f64);
+  return launch_layer_norm<LayerNormWorkspace<double>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
+                                                       layer_norm_short<double>, layer_norm<double>);
 }
 
 extern "C" int64_t layer_norm_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormBf16Workspace>(rows, N);
+  return workspace_of_layer_norm<LayerNormWorkspace<BF16>>(rows, N);
 }
 
 extern "C" int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                                       int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm<LayerNormBf16Workspace>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                   layer_norm_bf16_short, layer_norm_bf16);
+  return launch_layer_norm<LayerNormWorkspace<BF16>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
+                                                     layer_norm_short<BF16>, layer_norm<BF16>);
 }
 
 extern "C" int64_t layer_norm_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormF16Workspace>(rows, N);
+  return workspace_of_layer_norm<LayerNormWorkspace<F16>>(rows, N);
 }
 
 extern "C" int layer_norm_f16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm<LayerNormF16Workspace>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                  layer_norm_f16_short, layer_norm_f16);
+  return launch_layer_norm<LayerNormWorkspace<F16>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
+                                                    layer_norm_short<F16>, layer_norm<F16>);
 }

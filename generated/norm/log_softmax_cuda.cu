@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,324 +22,85 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct LogSoftmaxF32Workspace {
+template <class T>
+struct LogSoftmaxWorkspace {
   int64_t greatest_slots;
   int64_t bytes = 0;
 
-  explicit LogSoftmaxF32Workspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, 4, 128).slot_bytes, 1);
+  explicit LogSoftmaxWorkspace(int64_t rows, int64_t N) {
+    greatest_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    log_softmax_f32_kernel(const float* x, float* y, Index rows, Index N, Index chunk, RowTeam team) {
+    log_softmax_kernel(const Stored<T>* x, Stored<T>* y, Index rows, Index N, Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    Value<T> greatest = -Value<T>(INFINITY);
+    Value<T> greatest_own = -Value<T>(INFINITY);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, x_pack[i]);
+          greatest_own = maximum(greatest_own, to_value<T>(x_pack[i]));
         }
       }
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - greatest;
-        if (i < remaining) {
-          total_own += expf(d);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<float, 4> y_pack;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - greatest;
-        y_pack[i] = d - logf(total);
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace,
-                            cudaStream_t stream) {
-  const LogSoftmaxF32Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  const RowShape shape(N, 1, rows, 4, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? log_softmax_f32_kernel<true, Index> : log_softmax_f32_kernel<false, Index>,
-                      shape, workspace + space.greatest_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LogSoftmaxF64Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit LogSoftmaxF64Workspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, 8, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    log_softmax_f64_kernel(const double* x, double* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const x_kept = take<double>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    double greatest = -double(INFINITY);
-    double greatest_own = -double(INFINITY);
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, x_pack[i]);
-        }
-      }
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double d = x_pack[i] - greatest;
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> d = to_value<T>(x_pack[i]) - greatest;
         if (i < remaining) {
           total_own += exp(d);
         }
       }
     }
-    total = total + team.fold(total_own, [](double a, double b) { return double(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<double, 2> y_pack;
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double d = x_pack[i] - greatest;
-        y_pack[i] = d - log(total);
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> d = to_value<T>(x_pack[i]) - greatest;
+        y_pack[i] = to_stored<T>(d - log(total));
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace,
-                            cudaStream_t stream) {
-  const LogSoftmaxF64Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 2 == 0;
-  const RowShape shape(N, 1, rows, 8, 128);
+template <class Index, class T>
+cudaError_t log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace,
+                        cudaStream_t stream) {
+  const LogSoftmaxWorkspace<T> space(rows, N);
+  const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
+  const RowShape shape(N, 1, rows, kBytes<T>, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? log_softmax_f64_kernel<true, Index> : log_softmax_f64_kernel<false, Index>,
-                      shape, workspace + space.greatest_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LogSoftmaxBf16Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit LogSoftmaxBf16Workspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    log_softmax_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, from_bf16(x_pack[i]));
-        }
-      }
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - greatest;
-        if (i < remaining) {
-          total_own += expf(d);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - greatest;
-        y_pack[i] = to_bf16(d - logf(total));
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace,
-                             cudaStream_t stream) {
-  const LogSoftmaxBf16Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? log_softmax_bf16_kernel<true, Index> : log_softmax_bf16_kernel<false, Index>,
-                      shape, workspace + space.greatest_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LogSoftmaxF16Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit LogSoftmaxF16Workspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    log_softmax_f16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, from_f16(x_pack[i]));
-        }
-      }
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_f16(x_pack[i]) - greatest;
-        if (i < remaining) {
-          total_own += expf(d);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_f16(x_pack[i]) - greatest;
-        y_pack[i] = to_f16(d - logf(total));
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace,
-                            cudaStream_t stream) {
-  const LogSoftmaxF16Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? log_softmax_f16_kernel<true, Index> : log_softmax_f16_kernel<false, Index>,
-                      shape, workspace + space.greatest_slots, stream, x, y, rows, N);
+          launch_rows(wide ? log_softmax_kernel<true, Index, T> : log_softmax_kernel<false, Index, T>, shape,
+                      workspace + space.greatest_slots, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -373,41 +134,44 @@ int64_t workspace_of_log_softmax(int64_t rows, int64_t N) {
 }  // namespace
 
 extern "C" int64_t log_softmax_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxF32Workspace>(rows, N);
+  return workspace_of_log_softmax<LogSoftmaxWorkspace<float>>(rows, N);
 }
 
 extern "C" int log_softmax_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                     int64_t workspace_bytes, void* stream) {
-  return launch_log_softmax<LogSoftmaxF32Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                    log_softmax_f32<int32_t>, log_softmax_f32<int64_t>);
+  return launch_log_softmax<LogSoftmaxWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                        log_softmax<int32_t, float>,
+                                                        log_softmax<int64_t, float>);
 }
 
 extern "C" int64_t log_softmax_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxF64Workspace>(rows, N);
+  return workspace_of_log_softmax<LogSoftmaxWorkspace<double>>(rows, N);
 }
 
 extern "C" int log_softmax_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                     int64_t workspace_bytes, void* stream) {
-  return launch_log_softmax<LogSoftmaxF64Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                    log_softmax_f64<int32_t>, log_softmax_f64<int64_t>);
+  return launch_log_softmax<LogSoftmaxWorkspace<double>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                         log_softmax<int32_t, double>,
+                                                         log_softmax<int64_t, double>);
 }
 
 extern "C" int64_t log_softmax_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxBf16Workspace>(rows, N);
+  return workspace_of_log_softmax<LogSoftmaxWorkspace<BF16>>(rows, N);
 }
 
 extern "C" int log_softmax_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                      int64_t workspace_bytes, void* stream) {
-  return launch_log_softmax<LogSoftmaxBf16Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                     log_softmax_bf16<int32_t>, log_softmax_bf16<int64_t>);
+  return launch_log_softmax<LogSoftmaxWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                       log_softmax<int32_t, BF16>,
+                                                       log_softmax<int64_t, BF16>);
 }
 
 extern "C" int64_t log_softmax_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxF16Workspace>(rows, N);
+  return workspace_of_log_softmax<LogSoftmaxWorkspace<F16>>(rows, N);
 }
 
 extern "C" int log_softmax_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                     int64_t workspace_bytes, void* stream) {
-  return launch_log_softmax<LogSoftmaxF16Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                    log_softmax_f16<int32_t>, log_softmax_f16<int64_t>);
+  return launch_log_softmax<LogSoftmaxWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                      log_softmax<int32_t, F16>, log_softmax<int64_t, F16>);
 }

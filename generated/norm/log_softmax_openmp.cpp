@@ -16,7 +16,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,89 +25,93 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void log_softmax_f32_short(const float* x, float* y, int64_t rows, int64_t N) {
+template <class T>
+void log_softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
+    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
       for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, load_every(&x[row * N + n], N, active));
+        greatest = maximum(greatest, to_value<T>(load_every(&x[row * N + n], N, active)));
       }
-      Lanes<float, kLanes32> total = 0.0f;
-      Lanes<float, kLanes32> d[15] = {};
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+      Lanes<Value<T>, kLanesOf<Value<T>>> d[15] = {};
       for (int64_t n = 0; n < N; ++n) {
-        const auto d_here = load_every(&x[row * N + n], N, active) - greatest;
+        const auto d_here = to_value<T>(load_every(&x[row * N + n], N, active)) - greatest;
         d[n] = d_here;
         total += exp(d_here);
       }
       const auto logarithm = log(total);
       for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, d[n] - logarithm);
+        store_every(&y[row * N + n], N, active, to_stored<T>(d[n] - logarithm));
       }
     });
   }
 }
 
 // Where the intermediates lie in the workspace.
-struct LogSoftmaxF32Workspace {
+template <class T>
+struct LogSoftmaxWorkspace {
   int64_t greatest2;
   int64_t total2;
   int64_t greatest_part;
   int64_t total_part;
   int64_t bytes = 0;
 
-  explicit LogSoftmaxF32Workspace(int64_t rows, int64_t N) {
+  explicit LogSoftmaxWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    greatest2 = reserve(bytes, rows, 4);
-    total2 = reserve(bytes, rows, 4);
-    greatest_part = reserve(bytes, N_shares * rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
+    greatest2 = reserve(bytes, rows, kBytes<Value<T>>);
+    total2 = reserve(bytes, rows, kBytes<Value<T>>);
+    greatest_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace) {
+template <class T>
+void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const LogSoftmaxF32Workspace space(rows, N);
-  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 1048576) {
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+  const LogSoftmaxWorkspace<T> space(rows, N);
+  Value<T>* const greatest2 = reinterpret_cast<Value<T>*>(workspace + space.greatest2);
+  Value<T>* const total2 = reinterpret_cast<Value<T>*>(workspace + space.total2);
+  Value<T>* const greatest_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_part);
+  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  if (N <= 4194304 / kBytes<T>) {
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        float greatest = -INFINITY;
-        float total = 0.0f;
+        Value<T> greatest = -Value<T>(INFINITY);
+        Value<T> total = Value<T>(0);
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
-          const bool from_memory = rows * N * 4 >= kBeyondCaches;
-          float greatest_now = greatest;
-          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
+          const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
+          Value<T> greatest_now = greatest;
+          Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
             greatest_now_lanes =
-                maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
+                maximum(greatest_now_lanes,
+                        keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
           });
           greatest_now =
               maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
           if (greatest_now > greatest) {
-            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+            total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
           }
           greatest = greatest_now;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
+          Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
-            const auto d = load(&x[row * N + n], active) - greatest;
-            total_lanes += keep(active, exp(d), 0.0f);
+            const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
+            total_lanes += keep(active, exp(d), Value<T>(0));
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        const float logarithm = std::log(total);
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d = load(&x[row * N + n], active) - greatest;
-          store_around(&y[row * N + n], active, d - logarithm, around_caches);
+        const Value<T> logarithm = std::log(total);
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
+          store_around(&y[row * N + n], active, to_stored<T>(d - logarithm), around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -116,30 +120,31 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* wo
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float greatest = -INFINITY;
-        float total = 0.0f;
+        Value<T> greatest = -Value<T>(INFINITY);
+        Value<T> total = Value<T>(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * 4 >= kBeyondCaches;
-          float greatest_now = greatest;
-          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
+          const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
+          Value<T> greatest_now = greatest;
+          Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
             greatest_now_lanes =
-                maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
+                maximum(greatest_now_lanes,
+                        keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
           });
           greatest_now =
               maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
           if (greatest_now > greatest) {
-            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+            total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
           }
           greatest = greatest_now;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+          Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = load(&x[row * N + n], active) - greatest;
-            total_lanes += keep(active, exp(d), 0.0f);
+            const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
+            total_lanes += keep(active, exp(d), Value<T>(0));
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
@@ -147,521 +152,38 @@ void log_softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* wo
         total_part[n_share * rows + row] = total;
       }
     }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      Lanes<float, kLanes32> total = 0.0f;
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(
-            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest > -INFINITY, 0.0f,
-            load(&total_part[n_share * rows + row], active) *
-                exp(load(&greatest_part[n_share * rows + row], active) - greatest));
-      }
-      store(&greatest2[row], active, greatest);
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float greatest = greatest2[row];
-          const float total = total2[row];
-          const float logarithm = std::log(total);
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(around_caches, &y[row * N + n_begin], n_begin, n_end,
-                              [=](int64_t n, auto active) {
-                                const auto d = load(&x[row * N + n], active) - greatest;
-                                store_around(&y[row * N + n], active, d - logarithm, around_caches);
-                              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void log_softmax_f64_short(const double* x, double* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> greatest = -double(INFINITY);
-      for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, load_every(&x[row * N + n], N, active));
-      }
-      Lanes<double, kLanes64> total = 0.0;
-      Lanes<double, kLanes64> d[15] = {};
-      for (int64_t n = 0; n < N; ++n) {
-        const auto d_here = load_every(&x[row * N + n], N, active) - greatest;
-        d[n] = d_here;
-        total += exp(d_here);
-      }
-      const auto logarithm = log(total);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, d[n] - logarithm);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct LogSoftmaxF64Workspace {
-  int64_t greatest2;
-  int64_t total2;
-  int64_t greatest_part;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit LogSoftmaxF64Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    greatest2 = reserve(bytes, rows, 8);
-    total2 = reserve(bytes, rows, 8);
-    greatest_part = reserve(bytes, N_shares * rows, 8);
-    total_part = reserve(bytes, N_shares * rows, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void log_softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const LogSoftmaxF64Workspace space(rows, N);
-  double* const greatest2 = reinterpret_cast<double*>(workspace + space.greatest2);
-  double* const total2 = reinterpret_cast<double*>(workspace + space.total2);
-  double* const greatest_part = reinterpret_cast<double*>(workspace + space.greatest_part);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  if (N <= 524288) {
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        double greatest = -double(INFINITY);
-        double total = 0.0;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          const bool from_memory = rows * N * 8 >= kBeyondCaches;
-          double greatest_now = greatest;
-          Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-          for_lanes<kLanes64>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
-            greatest_now_lanes =
-                maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
-          });
-          greatest_now =
-              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest) {
-            total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
-          }
-          greatest = greatest_now;
-          Lanes<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
-            const auto d = load(&x[row * N + n], active) - greatest;
-            total_lanes += keep(active, exp(d), 0.0);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        const double logarithm = std::log(total);
-        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d = load(&x[row * N + n], active) - greatest;
-          store_around(&y[row * N + n], active, d - logarithm, around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        double greatest = -double(INFINITY);
-        double total = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * 8 >= kBeyondCaches;
-          double greatest_now = greatest;
-          Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-          for_lanes<kLanes64>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
-            greatest_now_lanes =
-                maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
-          });
-          greatest_now =
-              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest) {
-            total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
-          }
-          greatest = greatest_now;
-          Lanes<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = load(&x[row * N + n], active) - greatest;
-            total_lanes += keep(active, exp(d), 0.0);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        greatest_part[n_share * rows + row] = greatest;
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> greatest = -double(INFINITY);
-      Lanes<double, kLanes64> total = 0.0;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(load(&greatest_part[n_share * rows + row], active) == -double(INFINITY) &&
-                            greatest > -double(INFINITY),
-                        0.0,
+        total += choose(load(&greatest_part[n_share * rows + row], active) == -Value<T>(INFINITY) &&
+                            greatest > -Value<T>(INFINITY),
+                        Value<T>(0),
                         load(&total_part[n_share * rows + row], active) *
                             exp(load(&greatest_part[n_share * rows + row], active) - greatest));
       }
       store(&greatest2[row], active, greatest);
       store(&total2[row], active, total);
     });
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const double greatest = greatest2[row];
-          const double total = total2[row];
-          const double logarithm = std::log(total);
+          const Value<T> greatest = greatest2[row];
+          const Value<T> total = total2[row];
+          const Value<T> logarithm = std::log(total);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes64>(around_caches, &y[row * N + n_begin], n_begin, n_end,
-                              [=](int64_t n, auto active) {
-                                const auto d = load(&x[row * N + n], active) - greatest;
-                                store_around(&y[row * N + n], active, d - logarithm, around_caches);
-                              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void log_softmax_bf16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, from_bf16(load_every(&x[row * N + n], N, active)));
-      }
-      Lanes<float, kLanes32> total = 0.0f;
-      Lanes<float, kLanes32> d[15] = {};
-      for (int64_t n = 0; n < N; ++n) {
-        const auto d_here = from_bf16(load_every(&x[row * N + n], N, active)) - greatest;
-        d[n] = d_here;
-        total += exp(d_here);
-      }
-      const auto logarithm = log(total);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, to_bf16(d[n] - logarithm));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct LogSoftmaxBf16Workspace {
-  int64_t greatest2;
-  int64_t total2;
-  int64_t greatest_part;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit LogSoftmaxBf16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    greatest2 = reserve(bytes, rows, 4);
-    total2 = reserve(bytes, rows, 4);
-    greatest_part = reserve(bytes, N_shares * rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void log_softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const LogSoftmaxBf16Workspace space(rows, N);
-  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 2097152) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        float greatest = -INFINITY;
-        float total = 0.0f;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          const bool from_memory = rows * N * 2 >= kBeyondCaches;
-          float greatest_now = greatest;
-          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
-            greatest_now_lanes = maximum(greatest_now_lanes,
-                                         keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
-          });
-          greatest_now =
-              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest) {
-            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
-          }
-          greatest = greatest_now;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
-            const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
-            total_lanes += keep(active, exp(d), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        const float logarithm = std::log(total);
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
-          store_around(&y[row * N + n], active, to_bf16(d - logarithm), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float greatest = -INFINITY;
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * 2 >= kBeyondCaches;
-          float greatest_now = greatest;
-          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
-            greatest_now_lanes = maximum(greatest_now_lanes,
-                                         keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
-          });
-          greatest_now =
-              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest) {
-            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
-          }
-          greatest = greatest_now;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
-            total_lanes += keep(active, exp(d), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        greatest_part[n_share * rows + row] = greatest;
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(
-            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest > -INFINITY, 0.0f,
-            load(&total_part[n_share * rows + row], active) *
-                exp(load(&greatest_part[n_share * rows + row], active) - greatest));
-      }
-      store(&greatest2[row], active, greatest);
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float greatest = greatest2[row];
-          const float total = total2[row];
-          const float logarithm = std::log(total);
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(around_caches, &y[row * N + n_begin], n_begin, n_end,
-                              [=](int64_t n, auto active) {
-                                const auto d = from_bf16(load(&x[row * N + n], active)) - greatest;
-                                store_around(&y[row * N + n], active, to_bf16(d - logarithm), around_caches);
-                              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void log_softmax_f16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, from_f16(load_every(&x[row * N + n], N, active)));
-      }
-      Lanes<float, kLanes32> total = 0.0f;
-      Lanes<float, kLanes32> d[15] = {};
-      for (int64_t n = 0; n < N; ++n) {
-        const auto d_here = from_f16(load_every(&x[row * N + n], N, active)) - greatest;
-        d[n] = d_here;
-        total += exp(d_here);
-      }
-      const auto logarithm = log(total);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, to_f16(d[n] - logarithm));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct LogSoftmaxF16Workspace {
-  int64_t greatest2;
-  int64_t total2;
-  int64_t greatest_part;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit LogSoftmaxF16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    greatest2 = reserve(bytes, rows, 4);
-    total2 = reserve(bytes, rows, 4);
-    greatest_part = reserve(bytes, N_shares * rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void log_softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const LogSoftmaxF16Workspace space(rows, N);
-  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 2097152) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        float greatest = -INFINITY;
-        float total = 0.0f;
-        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-          const int64_t n_end = smaller(n_first + 4096, N);
-          const bool from_memory = rows * N * 2 >= kBeyondCaches;
-          float greatest_now = greatest;
-          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
-            greatest_now_lanes =
-                maximum(greatest_now_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
-          });
-          greatest_now =
-              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest) {
-            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
-          }
-          greatest = greatest_now;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
-            const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
-            total_lanes += keep(active, exp(d), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        const float logarithm = std::log(total);
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
-          store_around(&y[row * N + n], active, to_f16(d - logarithm), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float greatest = -INFINITY;
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * 2 >= kBeyondCaches;
-          float greatest_now = greatest;
-          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
-            greatest_now_lanes =
-                maximum(greatest_now_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
-          });
-          greatest_now =
-              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest) {
-            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
-          }
-          greatest = greatest_now;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
-            total_lanes += keep(active, exp(d), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        greatest_part[n_share * rows + row] = greatest;
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(
-            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest > -INFINITY, 0.0f,
-            load(&total_part[n_share * rows + row], active) *
-                exp(load(&greatest_part[n_share * rows + row], active) - greatest));
-      }
-      store(&greatest2[row], active, greatest);
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float greatest = greatest2[row];
-          const float total = total2[row];
-          const float logarithm = std::log(total);
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(around_caches, &y[row * N + n_begin], n_begin, n_end,
-                              [=](int64_t n, auto active) {
-                                const auto d = from_f16(load(&x[row * N + n], active)) - greatest;
-                                store_around(&y[row * N + n], active, to_f16(d - logarithm), around_caches);
-                              });
+          for_lines<kLanesOf<Value<T>>>(
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+                const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
+                store_around(&y[row * N + n], active, to_stored<T>(d - logarithm), around_caches);
+              });
         }
       }
       if (around_caches) finish_stores();
@@ -700,41 +222,41 @@ int64_t workspace_of_log_softmax(int64_t rows, int64_t N) {
 }  // namespace
 
 extern "C" int64_t log_softmax_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxF32Workspace>(rows, N);
+  return workspace_of_log_softmax<LogSoftmaxWorkspace<float>>(rows, N);
 }
 
 extern "C" int log_softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                       int64_t workspace_bytes) {
-  return launch_log_softmax<LogSoftmaxF32Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                    log_softmax_f32_short, log_softmax_f32);
+  return launch_log_softmax<LogSoftmaxWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes,
+                                                        log_softmax_short<float>, log_softmax<float>);
 }
 
 extern "C" int64_t log_softmax_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxF64Workspace>(rows, N);
+  return workspace_of_log_softmax<LogSoftmaxWorkspace<double>>(rows, N);
 }
 
 extern "C" int log_softmax_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                       int64_t workspace_bytes) {
-  return launch_log_softmax<LogSoftmaxF64Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                    log_softmax_f64_short, log_softmax_f64);
+  return launch_log_softmax<LogSoftmaxWorkspace<double>>(x, y, rows, N, workspace, workspace_bytes,
+                                                         log_softmax_short<double>, log_softmax<double>);
 }
 
 extern "C" int64_t log_softmax_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxBf16Workspace>(rows, N);
+  return workspace_of_log_softmax<LogSoftmaxWorkspace<BF16>>(rows, N);
 }
 
 extern "C" int log_softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                        void* workspace, int64_t workspace_bytes) {
-  return launch_log_softmax<LogSoftmaxBf16Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                     log_softmax_bf16_short, log_softmax_bf16);
+  return launch_log_softmax<LogSoftmaxWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                       log_softmax_short<BF16>, log_softmax<BF16>);
 }
 
 extern "C" int64_t log_softmax_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxF16Workspace>(rows, N);
+  return workspace_of_log_softmax<LogSoftmaxWorkspace<F16>>(rows, N);
 }
 
 extern "C" int log_softmax_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                       void* workspace, int64_t workspace_bytes) {
-  return launch_log_softmax<LogSoftmaxF16Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                    log_softmax_f16_short, log_softmax_f16);
+  return launch_log_softmax<LogSoftmaxWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                      log_softmax_short<F16>, log_softmax<F16>);
 }

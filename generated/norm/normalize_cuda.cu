@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,63 +22,66 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct NormalizeL1F32Workspace {
+template <class T>
+struct NormalizeL1Workspace {
   int64_t total_slots;
   int64_t bytes = 0;
 
-  explicit NormalizeL1F32Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 4, 128).slot_bytes, 1);
+  explicit NormalizeL1Workspace(int64_t rows, int64_t N) {
+    total_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    normalize_l1_f32_kernel(const float* x, float* y, Index rows, Index N, Index chunk, RowTeam team) {
+    normalize_l1_kernel(const Stored<T>* x, Stored<T>* y, Index rows, Index N, Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += absolute(x_pack[i]);
+          total_own += absolute(to_value<T>(x_pack[i]));
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<float, 4> y_pack;
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = x_pack[i] / maximum(total, 1e-12f);
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(total, Value<T>(1e-12)));
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace,
-                             cudaStream_t stream) {
-  const NormalizeL1F32Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  const RowShape shape(N, 1, rows, 4, 128);
+template <class Index, class T>
+cudaError_t normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace,
+                         cudaStream_t stream) {
+  const NormalizeL1Workspace<T> space(rows, N);
+  const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
+  const RowShape shape(N, 1, rows, kBytes<T>, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? normalize_l1_f32_kernel<true, Index> : normalize_l1_f32_kernel<false, Index>,
+          launch_rows(wide ? normalize_l1_kernel<true, Index, T> : normalize_l1_kernel<false, Index, T>,
                       shape, workspace + space.total_slots, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
@@ -86,63 +89,66 @@ cudaError_t normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N, 
 }
 
 // Where the intermediates lie in the workspace.
-struct NormalizeL1F64Workspace {
+template <class T>
+struct NormalizeL2Workspace {
   int64_t total_slots;
   int64_t bytes = 0;
 
-  explicit NormalizeL1F64Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 8, 128).slot_bytes, 1);
+  explicit NormalizeL2Workspace(int64_t rows, int64_t N) {
+    total_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    normalize_l1_f64_kernel(const double* x, double* y, Index rows, Index N, Index chunk, RowTeam team) {
+    normalize_l2_kernel(const Stored<T>* x, Stored<T>* y, Index rows, Index N, Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  double* const x_kept = take<double>(tile, chunk);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += absolute(x_pack[i]);
+          total_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
         }
       }
     }
-    total = total + team.fold(total_own, [](double a, double b) { return double(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<double, 2> y_pack;
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = x_pack[i] / maximum(total, 1e-12);
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(sqrt(total), Value<T>(1e-12)));
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace,
-                             cudaStream_t stream) {
-  const NormalizeL1F64Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 2 == 0;
-  const RowShape shape(N, 1, rows, 8, 128);
+template <class Index, class T>
+cudaError_t normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace,
+                         cudaStream_t stream) {
+  const NormalizeL2Workspace<T> space(rows, N);
+  const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
+  const RowShape shape(N, 1, rows, kBytes<T>, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? normalize_l1_f64_kernel<true, Index> : normalize_l1_f64_kernel<false, Index>,
+          launch_rows(wide ? normalize_l2_kernel<true, Index, T> : normalize_l2_kernel<false, Index, T>,
                       shape, workspace + space.total_slots, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
@@ -150,646 +156,69 @@ cudaError_t normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N
 }
 
 // Where the intermediates lie in the workspace.
-struct NormalizeL1Bf16Workspace {
-  int64_t total_slots;
+template <class T>
+struct NormalizeLargestWorkspace {
+  int64_t greatest_slots;
   int64_t bytes = 0;
 
-  explicit NormalizeL1Bf16Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
+  explicit NormalizeLargestWorkspace(int64_t rows, int64_t N) {
+    greatest_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    normalize_l1_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, Index chunk, RowTeam team) {
+    normalize_largest_kernel(const Stored<T>* x, Stored<T>* y, Index rows, Index N, Index chunk,
+                             RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+    Value<T> greatest = -Value<T>(INFINITY);
+    Value<T> greatest_own = -Value<T>(INFINITY);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += absolute(from_bf16(x_pack[i]));
+          greatest_own = maximum(greatest_own, absolute(to_value<T>(x_pack[i])));
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        y_pack[i] = to_bf16(from_bf16(x_pack[i]) / maximum(total, 1e-12f));
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(greatest, Value<T>(1e-12)));
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace,
+template <class Index, class T>
+cudaError_t normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace,
                               cudaStream_t stream) {
-  const NormalizeL1Bf16Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? normalize_l1_bf16_kernel<true, Index> : normalize_l1_bf16_kernel<false, Index>,
-                      shape, workspace + space.total_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeL1F16Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit NormalizeL1F16Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    normalize_l1_f16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += absolute(from_f16(x_pack[i]));
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        y_pack[i] = to_f16(from_f16(x_pack[i]) / maximum(total, 1e-12f));
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace,
-                             cudaStream_t stream) {
-  const NormalizeL1F16Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? normalize_l1_f16_kernel<true, Index> : normalize_l1_f16_kernel<false, Index>,
-                      shape, workspace + space.total_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeL2F32Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit NormalizeL2F32Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 4, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    normalize_l2_f32_kernel(const float* x, float* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i] * x_pack[i];
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<float, 4> y_pack;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = x_pack[i] / maximum(sqrtf(total), 1e-12f);
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace,
-                             cudaStream_t stream) {
-  const NormalizeL2F32Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  const RowShape shape(N, 1, rows, 4, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? normalize_l2_f32_kernel<true, Index> : normalize_l2_f32_kernel<false, Index>,
-                      shape, workspace + space.total_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeL2F64Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit NormalizeL2F64Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 8, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    normalize_l2_f64_kernel(const double* x, double* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const x_kept = take<double>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i] * x_pack[i];
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](double a, double b) { return double(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<double, 2> y_pack;
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = x_pack[i] / maximum(sqrt(total), 1e-12);
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace,
-                             cudaStream_t stream) {
-  const NormalizeL2F64Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 2 == 0;
-  const RowShape shape(N, 1, rows, 8, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? normalize_l2_f64_kernel<true, Index> : normalize_l2_f64_kernel<false, Index>,
-                      shape, workspace + space.total_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeL2Bf16Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit NormalizeL2Bf16Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    normalize_l2_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_bf16(x_pack[i]) * from_bf16(x_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        y_pack[i] = to_bf16(from_bf16(x_pack[i]) / maximum(sqrtf(total), 1e-12f));
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace,
-                              cudaStream_t stream) {
-  const NormalizeL2Bf16Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? normalize_l2_bf16_kernel<true, Index> : normalize_l2_bf16_kernel<false, Index>,
-                      shape, workspace + space.total_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeL2F16Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit NormalizeL2F16Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    normalize_l2_f16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_f16(x_pack[i]) * from_f16(x_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        y_pack[i] = to_f16(from_f16(x_pack[i]) / maximum(sqrtf(total), 1e-12f));
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace,
-                             cudaStream_t stream) {
-  const NormalizeL2F16Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? normalize_l2_f16_kernel<true, Index> : normalize_l2_f16_kernel<false, Index>,
-                      shape, workspace + space.total_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeLargestF32Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit NormalizeLargestF32Workspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, 4, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    normalize_largest_f32_kernel(const float* x, float* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, absolute(x_pack[i]));
-        }
-      }
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<float, 4> y_pack;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = x_pack[i] / maximum(greatest, 1e-12f);
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace,
-                                  cudaStream_t stream) {
-  const NormalizeLargestF32Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  const RowShape shape(N, 1, rows, 4, 128);
+  const NormalizeLargestWorkspace<T> space(rows, N);
+  const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
+  const RowShape shape(N, 1, rows, kBytes<T>, 128);
   if (const cudaError_t error = launch_rows(
-          wide ? normalize_largest_f32_kernel<true, Index> : normalize_largest_f32_kernel<false, Index>,
-          shape, workspace + space.greatest_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeLargestF64Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit NormalizeLargestF64Workspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, 8, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    normalize_largest_f64_kernel(const double* x, double* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const x_kept = take<double>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    double greatest = -double(INFINITY);
-    double greatest_own = -double(INFINITY);
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, absolute(x_pack[i]));
-        }
-      }
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<double, 2> y_pack;
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = x_pack[i] / maximum(greatest, 1e-12);
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace,
-                                  cudaStream_t stream) {
-  const NormalizeLargestF64Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 2 == 0;
-  const RowShape shape(N, 1, rows, 8, 128);
-  if (const cudaError_t error = launch_rows(
-          wide ? normalize_largest_f64_kernel<true, Index> : normalize_largest_f64_kernel<false, Index>,
-          shape, workspace + space.greatest_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeLargestBf16Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit NormalizeLargestBf16Workspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    normalize_largest_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, Index chunk,
-                                  RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, absolute(from_bf16(x_pack[i])));
-        }
-      }
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        y_pack[i] = to_bf16(from_bf16(x_pack[i]) / maximum(greatest, 1e-12f));
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace,
-                                   cudaStream_t stream) {
-  const NormalizeLargestBf16Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error = launch_rows(
-          wide ? normalize_largest_bf16_kernel<true, Index> : normalize_largest_bf16_kernel<false, Index>,
-          shape, workspace + space.greatest_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeLargestF16Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit NormalizeLargestF16Workspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    normalize_largest_f16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, Index chunk,
-                                 RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, absolute(from_f16(x_pack[i])));
-        }
-      }
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        y_pack[i] = to_f16(from_f16(x_pack[i]) / maximum(greatest, 1e-12f));
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace,
-                                  cudaStream_t stream) {
-  const NormalizeLargestF16Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error = launch_rows(
-          wide ? normalize_largest_f16_kernel<true, Index> : normalize_largest_f16_kernel<false, Index>,
-          shape, workspace + space.greatest_slots, stream, x, y, rows, N);
+          wide ? normalize_largest_kernel<true, Index, T> : normalize_largest_kernel<false, Index, T>, shape,
+          workspace + space.greatest_slots, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -823,125 +252,131 @@ int64_t workspace_of_normalize(int64_t rows, int64_t N) {
 }  // namespace
 
 extern "C" int64_t normalize_l1_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1F32Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL1Workspace<float>>(rows, N);
 }
 
 extern "C" int normalize_l1_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                      int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL1F32Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                   normalize_l1_f32<int32_t>, normalize_l1_f32<int64_t>);
+  return launch_normalize<NormalizeL1Workspace<float>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                       normalize_l1<int32_t, float>,
+                                                       normalize_l1<int64_t, float>);
 }
 
 extern "C" int64_t normalize_l1_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1F64Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL1Workspace<double>>(rows, N);
 }
 
 extern "C" int normalize_l1_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                      int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL1F64Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                   normalize_l1_f64<int32_t>, normalize_l1_f64<int64_t>);
+  return launch_normalize<NormalizeL1Workspace<double>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                        normalize_l1<int32_t, double>,
+                                                        normalize_l1<int64_t, double>);
 }
 
 extern "C" int64_t normalize_l1_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1Bf16Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL1Workspace<BF16>>(rows, N);
 }
 
 extern "C" int normalize_l1_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                       void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL1Bf16Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                    normalize_l1_bf16<int32_t>, normalize_l1_bf16<int64_t>);
+  return launch_normalize<NormalizeL1Workspace<BF16>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                      normalize_l1<int32_t, BF16>,
+                                                      normalize_l1<int64_t, BF16>);
 }
 
 extern "C" int64_t normalize_l1_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1F16Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL1Workspace<F16>>(rows, N);
 }
 
 extern "C" int normalize_l1_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                      int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL1F16Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                   normalize_l1_f16<int32_t>, normalize_l1_f16<int64_t>);
+  return launch_normalize<NormalizeL1Workspace<F16>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                     normalize_l1<int32_t, F16>, normalize_l1<int64_t, F16>);
 }
 
 extern "C" int64_t normalize_l2_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2F32Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL2Workspace<float>>(rows, N);
 }
 
 extern "C" int normalize_l2_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                      int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL2F32Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                   normalize_l2_f32<int32_t>, normalize_l2_f32<int64_t>);
+  return launch_normalize<NormalizeL2Workspace<float>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                       normalize_l2<int32_t, float>,
+                                                       normalize_l2<int64_t, float>);
 }
 
 extern "C" int64_t normalize_l2_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2F64Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL2Workspace<double>>(rows, N);
 }
 
 extern "C" int normalize_l2_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                      int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL2F64Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                   normalize_l2_f64<int32_t>, normalize_l2_f64<int64_t>);
+  return launch_normalize<NormalizeL2Workspace<double>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                        normalize_l2<int32_t, double>,
+                                                        normalize_l2<int64_t, double>);
 }
 
 extern "C" int64_t normalize_l2_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2Bf16Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL2Workspace<BF16>>(rows, N);
 }
 
 extern "C" int normalize_l2_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                       void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL2Bf16Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                    normalize_l2_bf16<int32_t>, normalize_l2_bf16<int64_t>);
+  return launch_normalize<NormalizeL2Workspace<BF16>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                      normalize_l2<int32_t, BF16>,
+                                                      normalize_l2<int64_t, BF16>);
 }
 
 extern "C" int64_t normalize_l2_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2F16Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL2Workspace<F16>>(rows, N);
 }
 
 extern "C" int normalize_l2_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                      int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL2F16Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                   normalize_l2_f16<int32_t>, normalize_l2_f16<int64_t>);
+  return launch_normalize<NormalizeL2Workspace<F16>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                     normalize_l2<int32_t, F16>, normalize_l2<int64_t, F16>);
 }
 
 extern "C" int64_t normalize_largest_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestF32Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeLargestWorkspace<float>>(rows, N);
 }
 
 extern "C" int normalize_largest_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                           int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeLargestF32Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                        normalize_largest_f32<int32_t>,
-                                                        normalize_largest_f32<int64_t>);
+  return launch_normalize<NormalizeLargestWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                            normalize_largest<int32_t, float>,
+                                                            normalize_largest<int64_t, float>);
 }
 
 extern "C" int64_t normalize_largest_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestF64Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeLargestWorkspace<double>>(rows, N);
 }
 
 extern "C" int normalize_largest_f64_cuda(const double* x, double* y, int64_t rows, int64_t N,
                                           void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeLargestF64Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                        normalize_largest_f64<int32_t>,
-                                                        normalize_largest_f64<int64_t>);
+  return launch_normalize<NormalizeLargestWorkspace<double>>(x, y, rows, N, workspace, workspace_bytes,
+                                                             stream, normalize_largest<int32_t, double>,
+                                                             normalize_largest<int64_t, double>);
 }
 
 extern "C" int64_t normalize_largest_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestBf16Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeLargestWorkspace<BF16>>(rows, N);
 }
 
 extern "C" int normalize_largest_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                            void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeLargestBf16Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                         normalize_largest_bf16<int32_t>,
-                                                         normalize_largest_bf16<int64_t>);
+  return launch_normalize<NormalizeLargestWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                           normalize_largest<int32_t, BF16>,
+                                                           normalize_largest<int64_t, BF16>);
 }
 
 extern "C" int64_t normalize_largest_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestF16Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeLargestWorkspace<F16>>(rows, N);
 }
 
 extern "C" int normalize_largest_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                           void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeLargestF16Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                        normalize_largest_f16<int32_t>,
-                                                        normalize_largest_f16<int64_t>);
+  return launch_normalize<NormalizeLargestWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                          normalize_largest<int32_t, F16>,
+                                                          normalize_largest<int64_t, F16>);
 }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,178 +21,79 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct NormalizeFrobeniusF32Workspace {
+template <class T>
+struct NormalizeFrobeniusWorkspace {
   int64_t total;
   int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit NormalizeFrobeniusF32Workspace(int64_t M, int64_t N) {
+  explicit NormalizeFrobeniusWorkspace(int64_t M, int64_t N) {
     (void)M;
     (void)N;
-    total = reserve(bytes, 1, 4);
-    total_parts = reserve(bytes, 1024, 4);
+    total = reserve(bytes, 1, kBytes<Value<T>>);
+    total_parts = reserve(bytes, 1024, kBytes<Value<T>>);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    normalize_frobenius_f32_part1_kernel(const float* x, float* frobenius, Index M, Index N, float* total,
-                                         float* total_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, M * N));
-  float total_own = 0.0f;
-  for (Index mn_first = first + Index(threadIdx.x) * 4; mn_first < last; mn_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - mn_first);
-    const auto x_pack = load_pack<4, 1, kWide>(&x[mn_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i < remaining) {
-        total_own += x_pack[i] * x_pack[i];
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
-  }
-  const float whole = block_fold(total_own2, [](float a, float b) { return float(a + b); });
-  if (threadIdx.x == 0) total[0] = whole;
-  __syncthreads();
-  const float length = sqrtf(total[0]);
-  if (threadIdx.x == 0) {
-    frobenius[0] = length;
-  }
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f32_part2_kernel(const float* x, float* y, Index M, Index N, float* total) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index mn_first = item * kElements;
-  if (mn_first >= M * N) return;
-  const Index remaining = Index(M * N - mn_first);
-  const auto x_pack = load_pack<kElements>(&x[mn_first], remaining);
-  Pack<float, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const float length = sqrtf(total[0]);
-    y_pack[i] = x_pack[i] / maximum(length, 1e-12f);
-  }
-  store_pack(&y[mn_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t M, int64_t N,
-                                    char* workspace, cudaStream_t stream) {
-  const NormalizeFrobeniusF32Workspace space(M, N);
-  {
-    const bool wide = aligned({x});
-    const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
-                  chunks = larger(ceil_div(M * N, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? normalize_frobenius_f32_part1_kernel<true, Index>
-                                              : normalize_frobenius_f32_part1_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
-                                         N, reinterpret_cast<float*>(workspace + space.total),
-                                         reinterpret_cast<float*>(workspace + space.total_parts),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const int elements = aligned({x, y}) ? 4 : 1;
-    const int64_t groups = ceil_div(M * N, elements);
-    if (const cudaError_t error = launch(elements == 4 ? normalize_frobenius_f32_part2_kernel<4, Index>
-                                                       : normalize_frobenius_f32_part2_kernel<1, Index>,
-                                         ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
-                                         reinterpret_cast<float*>(workspace + space.total));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeFrobeniusF64Workspace {
-  int64_t total;
-  int64_t total_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit NormalizeFrobeniusF64Workspace(int64_t M, int64_t N) {
-    (void)M;
-    (void)N;
-    total = reserve(bytes, 1, 8);
-    total_parts = reserve(bytes, 1024, 8);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    normalize_frobenius_f64_part1_kernel(const double* x, double* frobenius, Index M, Index N, double* total,
-                                         double* total_parts, uint32_t* ticket, Index chunk) {
+    normalize_frobenius_part1_kernel(const Stored<T>* x, Stored<T>* frobenius, Index M, Index N,
+                                     Value<T>* total, Value<T>* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
-  double total_own = 0.0;
-  for (Index mn_first = first + Index(threadIdx.x) * 2; mn_first < last; mn_first += Index(blockDim.x) * 2) {
+  Value<T> total_own = Value<T>(0);
+  for (Index mn_first = first + Index(threadIdx.x) * (16 / kBytes<T>); mn_first < last;
+       mn_first += Index(blockDim.x) * (16 / kBytes<T>)) {
     const Index remaining = Index(last - mn_first);
-    const auto x_pack = load_pack<2, 1, kWide>(&x[mn_first], remaining);
+    const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[mn_first], remaining);
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 16 / kBytes<T>; ++i) {
       if (i < remaining) {
-        total_own += x_pack[i] * x_pack[i];
+        total_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
       }
     }
   }
-  const double total_part = block_fold(total_own, [](double a, double b) { return double(a + b); });
+  const Value<T> total_part = block_fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   if (threadIdx.x == 0) {
     total_parts[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  double total_own2 = 0.0;
+  Value<T> total_own2 = Value<T>(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total_own2 = total_own2 + total_parts[part];
   }
-  const double whole = block_fold(total_own2, [](double a, double b) { return double(a + b); });
+  const Value<T> whole = block_fold(total_own2, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   if (threadIdx.x == 0) total[0] = whole;
   __syncthreads();
-  const double length = sqrt(total[0]);
+  const Value<T> length = sqrt(total[0]);
   if (threadIdx.x == 0) {
-    frobenius[0] = length;
+    frobenius[0] = to_stored<T>(length);
   }
 }
 
-template <int kElements, class Index>
+template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    normalize_frobenius_f64_part2_kernel(const double* x, double* y, Index M, Index N, double* total) {
+    normalize_frobenius_part2_kernel(const Stored<T>* x, Stored<T>* y, Index M, Index N, Value<T>* total) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index mn_first = item * kElements;
   if (mn_first >= M * N) return;
   const Index remaining = Index(M * N - mn_first);
   const auto x_pack = load_pack<kElements>(&x[mn_first], remaining);
-  Pack<double, kElements> y_pack;
+  Pack<Stored<T>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const double length = sqrt(total[0]);
-    y_pack[i] = x_pack[i] / maximum(length, 1e-12);
+    const Value<T> length = sqrt(total[0]);
+    y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(length, Value<T>(1e-12)));
   }
   store_pack(&y[mn_first], y_pack, remaining);
 }
 
-template <class Index>
-cudaError_t normalize_frobenius_f64(const double* x, double* frobenius, double* y, int64_t M, int64_t N,
-                                    char* workspace, cudaStream_t stream) {
-  const NormalizeFrobeniusF64Workspace space(M, N);
+template <class Index, class T>
+cudaError_t normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y, int64_t M, int64_t N,
+                                char* workspace, cudaStream_t stream) {
+  const NormalizeFrobeniusWorkspace<T> space(M, N);
   {
     const bool wide = aligned({x});
     const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
@@ -200,224 +101,23 @@ cudaError_t normalize_frobenius_f64(const double* x, double* frobenius, double* 
     if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = launch(wide ? normalize_frobenius_f64_part1_kernel<true, Index>
-                                              : normalize_frobenius_f64_part1_kernel<false, Index>,
+    if (const cudaError_t error = launch(wide ? normalize_frobenius_part1_kernel<true, Index, T>
+                                              : normalize_frobenius_part1_kernel<false, Index, T>,
                                          chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
-                                         N, reinterpret_cast<double*>(workspace + space.total),
-                                         reinterpret_cast<double*>(workspace + space.total_parts),
+                                         N, reinterpret_cast<Value<T>*>(workspace + space.total),
+                                         reinterpret_cast<Value<T>*>(workspace + space.total_parts),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
   }
   {
-    const int elements = aligned({x, y}) ? 2 : 1;
+    const int elements = aligned({x, y}) ? 16 / kBytes<T> : 1;
     const int64_t groups = ceil_div(M * N, elements);
-    if (const cudaError_t error = launch(elements == 2 ? normalize_frobenius_f64_part2_kernel<2, Index>
-                                                       : normalize_frobenius_f64_part2_kernel<1, Index>,
-                                         ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
-                                         reinterpret_cast<double*>(workspace + space.total));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeFrobeniusBf16Workspace {
-  int64_t total;
-  int64_t total_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit NormalizeFrobeniusBf16Workspace(int64_t M, int64_t N) {
-    (void)M;
-    (void)N;
-    total = reserve(bytes, 1, 4);
-    total_parts = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    normalize_frobenius_bf16_part1_kernel(const uint16_t* x, uint16_t* frobenius, Index M, Index N,
-                                          float* total, float* total_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, M * N));
-  float total_own = 0.0f;
-  for (Index mn_first = first + Index(threadIdx.x) * 8; mn_first < last; mn_first += Index(blockDim.x) * 8) {
-    const Index remaining = Index(last - mn_first);
-    const auto x_pack = load_pack<8, 1, kWide>(&x[mn_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      if (i < remaining) {
-        total_own += from_bf16(x_pack[i]) * from_bf16(x_pack[i]);
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
-  }
-  const float whole = block_fold(total_own2, [](float a, float b) { return float(a + b); });
-  if (threadIdx.x == 0) total[0] = whole;
-  __syncthreads();
-  const float length = sqrtf(total[0]);
-  if (threadIdx.x == 0) {
-    frobenius[0] = to_bf16(length);
-  }
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_bf16_part2_kernel(const uint16_t* x, uint16_t* y, Index M, Index N, float* total) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index mn_first = item * kElements;
-  if (mn_first >= M * N) return;
-  const Index remaining = Index(M * N - mn_first);
-  const auto x_pack = load_pack<kElements>(&x[mn_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const float length = sqrtf(total[0]);
-    y_pack[i] = to_bf16(from_bf16(x_pack[i]) / maximum(length, 1e-12f));
-  }
-  store_pack(&y[mn_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
-                                     int64_t N, char* workspace, cudaStream_t stream) {
-  const NormalizeFrobeniusBf16Workspace space(M, N);
-  {
-    const bool wide = aligned({x});
-    const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
-                  chunks = larger(ceil_div(M * N, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? normalize_frobenius_bf16_part1_kernel<true, Index>
-                                              : normalize_frobenius_bf16_part1_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
-                                         N, reinterpret_cast<float*>(workspace + space.total),
-                                         reinterpret_cast<float*>(workspace + space.total_parts),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const int elements = aligned({x, y}) ? 8 : 1;
-    const int64_t groups = ceil_div(M * N, elements);
-    if (const cudaError_t error = launch(elements == 8 ? normalize_frobenius_bf16_part2_kernel<8, Index>
-                                                       : normalize_frobenius_bf16_part2_kernel<1, Index>,
-                                         ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
-                                         reinterpret_cast<float*>(workspace + space.total));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeFrobeniusF16Workspace {
-  int64_t total;
-  int64_t total_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit NormalizeFrobeniusF16Workspace(int64_t M, int64_t N) {
-    (void)M;
-    (void)N;
-    total = reserve(bytes, 1, 4);
-    total_parts = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    normalize_frobenius_f16_part1_kernel(const uint16_t* x, uint16_t* frobenius, Index M, Index N,
-                                         float* total, float* total_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, M * N));
-  float total_own = 0.0f;
-  for (Index mn_first = first + Index(threadIdx.x) * 8; mn_first < last; mn_first += Index(blockDim.x) * 8) {
-    const Index remaining = Index(last - mn_first);
-    const auto x_pack = load_pack<8, 1, kWide>(&x[mn_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      if (i < remaining) {
-        total_own += from_f16(x_pack[i]) * from_f16(x_pack[i]);
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float a, float b) { return float(a + b); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
-  }
-  const float whole = block_fold(total_own2, [](float a, float b) { return float(a + b); });
-  if (threadIdx.x == 0) total[0] = whole;
-  __syncthreads();
-  const float length = sqrtf(total[0]);
-  if (threadIdx.x == 0) {
-    frobenius[0] = to_f16(length);
-  }
-}
-
-template <int kElements, class Index>
-__global__ void __launch_bounds__(256)
-    normalize_frobenius_f16_part2_kernel(const uint16_t* x, uint16_t* y, Index M, Index N, float* total) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  const Index mn_first = item * kElements;
-  if (mn_first >= M * N) return;
-  const Index remaining = Index(M * N - mn_first);
-  const auto x_pack = load_pack<kElements>(&x[mn_first], remaining);
-  Pack<uint16_t, kElements> y_pack;
-#pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    const float length = sqrtf(total[0]);
-    y_pack[i] = to_f16(from_f16(x_pack[i]) / maximum(length, 1e-12f));
-  }
-  store_pack(&y[mn_first], y_pack, remaining);
-}
-
-template <class Index>
-cudaError_t normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M, int64_t N,
-                                    char* workspace, cudaStream_t stream) {
-  const NormalizeFrobeniusF16Workspace space(M, N);
-  {
-    const bool wide = aligned({x});
-    const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
-                  chunks = larger(ceil_div(M * N, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? normalize_frobenius_f16_part1_kernel<true, Index>
-                                              : normalize_frobenius_f16_part1_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
-                                         N, reinterpret_cast<float*>(workspace + space.total),
-                                         reinterpret_cast<float*>(workspace + space.total_parts),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const int elements = aligned({x, y}) ? 8 : 1;
-    const int64_t groups = ceil_div(M * N, elements);
-    if (const cudaError_t error = launch(elements == 8 ? normalize_frobenius_f16_part2_kernel<8, Index>
-                                                       : normalize_frobenius_f16_part2_kernel<1, Index>,
-                                         ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
-                                         reinterpret_cast<float*>(workspace + space.total));
+    if (const cudaError_t error =
+            launch(elements == 16 / kBytes<T> ? normalize_frobenius_part2_kernel<16 / kBytes<T>, Index, T>
+                                              : normalize_frobenius_part2_kernel<1, Index, T>,
+                   ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
+                   reinterpret_cast<Value<T>*>(workspace + space.total));
         error != cudaSuccess)
       return error;
   }
@@ -450,48 +150,48 @@ int64_t workspace_of_normalize_frobenius(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t normalize_frobenius_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusF32Workspace>(M, N);
+  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<float>>(M, N);
 }
 
 extern "C" int normalize_frobenius_f32_cuda(const float* x, float* frobenius, float* y, int64_t M, int64_t N,
                                             void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_normalize_frobenius<NormalizeFrobeniusF32Workspace>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, stream, normalize_frobenius_f32<int32_t>,
-      normalize_frobenius_f32<int64_t>);
+  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<float>>(
+      x, frobenius, y, M, N, workspace, workspace_bytes, stream, normalize_frobenius<int32_t, float>,
+      normalize_frobenius<int64_t, float>);
 }
 
 extern "C" int64_t normalize_frobenius_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusF64Workspace>(M, N);
+  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<double>>(M, N);
 }
 
 extern "C" int normalize_frobenius_f64_cuda(const double* x, double* frobenius, double* y, int64_t M,
                                             int64_t N, void* workspace, int64_t workspace_bytes,
                                             void* stream) {
-  return launch_normalize_frobenius<NormalizeFrobeniusF64Workspace>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, stream, normalize_frobenius_f64<int32_t>,
-      normalize_frobenius_f64<int64_t>);
+  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<double>>(
+      x, frobenius, y, M, N, workspace, workspace_bytes, stream, normalize_frobenius<int32_t, double>,
+      normalize_frobenius<int64_t, double>);
 }
 
 extern "C" int64_t normalize_frobenius_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusBf16Workspace>(M, N);
+  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<BF16>>(M, N);
 }
 
 extern "C" int normalize_frobenius_bf16_cuda(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
                                              int64_t N, void* workspace, int64_t workspace_bytes,
                                              void* stream) {
-  return launch_normalize_frobenius<NormalizeFrobeniusBf16Workspace>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, stream, normalize_frobenius_bf16<int32_t>,
-      normalize_frobenius_bf16<int64_t>);
+  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<BF16>>(
+      x, frobenius, y, M, N, workspace, workspace_bytes, stream, normalize_frobenius<int32_t, BF16>,
+      normalize_frobenius<int64_t, BF16>);
 }
 
 extern "C" int64_t normalize_frobenius_f16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusF16Workspace>(M, N);
+  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<F16>>(M, N);
 }
 
 extern "C" int normalize_frobenius_f16_cuda(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
                                             int64_t N, void* workspace, int64_t workspace_bytes,
                                             void* stream) {
-  return launch_normalize_frobenius<NormalizeFrobeniusF16Workspace>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, stream, normalize_frobenius_f16<int32_t>,
-      normalize_frobenius_f16<int64_t>);
+  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<F16>>(
+      x, frobenius, y, M, N, workspace, workspace_bytes, stream, normalize_frobenius<int32_t, F16>,
+      normalize_frobenius<int64_t, F16>);
 }

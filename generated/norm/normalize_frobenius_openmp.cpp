@@ -14,7 +14,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,222 +23,58 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct NormalizeFrobeniusF32Workspace {
+template <class T>
+struct NormalizeFrobeniusWorkspace {
   int64_t total_parts;
   int64_t bytes = 0;
 
-  explicit NormalizeFrobeniusF32Workspace(int64_t M, int64_t N) {
+  explicit NormalizeFrobeniusWorkspace(int64_t M, int64_t N) {
     (void)M;
     (void)N;
-    total_parts = reserve(bytes, 256, 4);
+    total_parts = reserve(bytes, 256, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void normalize_frobenius_f32(const float* x, float* frobenius, float* y, int64_t M, int64_t N,
-                             char* workspace) {
-  const NormalizeFrobeniusF32Workspace space(M, N);
+template <class T>
+void normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y, int64_t M, int64_t N,
+                         char* workspace) {
+  const NormalizeFrobeniusWorkspace<T> space(M, N);
   const int64_t mn_chunk = larger(4096, ceil_div(M * N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
+  Value<T>* const total_parts = reinterpret_cast<Value<T>*>(workspace + space.total_parts);
   OMP(omp parallel for schedule(static))
   for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
-    float total = 0.0f;
+    Value<T> total = Value<T>(0);
     const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
     for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
-      Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end),
-                          [=, &total_lanes](int64_t mn, auto active) {
-                            const auto x_ = load_once(&x[mn], active);
-                            total_lanes += keep(active, x_ * x_, 0.0f);
-                          });
+      Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+      for_lanes<kLanesOf<Value<T>>>(mn_block, smaller(mn_block + 4096, mn_end),
+                                    [=, &total_lanes](int64_t mn, auto active) {
+                                      const auto x_ = to_value<T>(load_once(&x[mn], active));
+                                      total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                    });
       total += across(total_lanes, [](auto a, auto b) { return a + b; });
     }
     total_parts[mn_first / mn_chunk] = total;
   }
-  float total = 0.0f;
+  Value<T> total = Value<T>(0);
   for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
     total = total + total_parts[mn_first / mn_chunk];
   }
-  const float length = std::sqrt(total);
-  frobenius[0] = length;
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  const Value<T> length = std::sqrt(total);
+  frobenius[0] = to_stored<T>(length);
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel if (M * N > 16384))
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
-      for_lines<kLanes32>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
-                          [=](int64_t mn, auto active) {
-                            store_around(&y[mn], active,
-                                         quotient(load(&x[mn], active), maximum(length, 1e-12f)),
-                                         around_caches);
-                          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeFrobeniusF64Workspace {
-  int64_t total_parts;
-  int64_t bytes = 0;
-
-  explicit NormalizeFrobeniusF64Workspace(int64_t M, int64_t N) {
-    (void)M;
-    (void)N;
-    total_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void normalize_frobenius_f64(const double* x, double* frobenius, double* y, int64_t M, int64_t N,
-                             char* workspace) {
-  const NormalizeFrobeniusF64Workspace space(M, N);
-  const int64_t mn_chunk = larger(4096, ceil_div(M * N, 256));
-  double* const total_parts = reinterpret_cast<double*>(workspace + space.total_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
-    double total = 0.0;
-    const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
-    for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
-      Sum<double, kLanes64> total_lanes = 0.0;
-      for_lanes<kLanes64>(mn_block, smaller(mn_block + 4096, mn_end),
-                          [=, &total_lanes](int64_t mn, auto active) {
-                            const auto x_ = load_once(&x[mn], active);
-                            total_lanes += keep(active, x_ * x_, 0.0);
-                          });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-    }
-    total_parts[mn_first / mn_chunk] = total;
-  }
-  double total = 0.0;
-  for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
-    total = total + total_parts[mn_first / mn_chunk];
-  }
-  const double length = std::sqrt(total);
-  frobenius[0] = length;
-  const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel if (M * N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
-      for_lines<kLanes64>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
-                          [=](int64_t mn, auto active) {
-                            store_around(&y[mn], active,
-                                         quotient(load(&x[mn], active), maximum(length, 1e-12)),
-                                         around_caches);
-                          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeFrobeniusBf16Workspace {
-  int64_t total_parts;
-  int64_t bytes = 0;
-
-  explicit NormalizeFrobeniusBf16Workspace(int64_t M, int64_t N) {
-    (void)M;
-    (void)N;
-    total_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void normalize_frobenius_bf16(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M, int64_t N,
-                              char* workspace) {
-  const NormalizeFrobeniusBf16Workspace space(M, N);
-  const int64_t mn_chunk = larger(4096, ceil_div(M * N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
-    float total = 0.0f;
-    const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
-    for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
-      Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end),
-                          [=, &total_lanes](int64_t mn, auto active) {
-                            const auto x_ = from_bf16(load(&x[mn], active));
-                            total_lanes += keep(active, x_ * x_, 0.0f);
-                          });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-    }
-    total_parts[mn_first / mn_chunk] = total;
-  }
-  float total = 0.0f;
-  for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
-    total = total + total_parts[mn_first / mn_chunk];
-  }
-  const float length = std::sqrt(total);
-  frobenius[0] = to_bf16(length);
-  const bool around_caches = M * N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (M * N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
-      for_lines<kLanes32>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
-                          [=](int64_t mn, auto active) {
-                            store_around(
-                                &y[mn], active,
-                                to_bf16(quotient(from_bf16(load(&x[mn], active)), maximum(length, 1e-12f))),
-                                around_caches);
-                          });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeFrobeniusF16Workspace {
-  int64_t total_parts;
-  int64_t bytes = 0;
-
-  explicit NormalizeFrobeniusF16Workspace(int64_t M, int64_t N) {
-    (void)M;
-    (void)N;
-    total_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void normalize_frobenius_f16(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M, int64_t N,
-                             char* workspace) {
-  const NormalizeFrobeniusF16Workspace space(M, N);
-  const int64_t mn_chunk = larger(4096, ceil_div(M * N, 256));
-  float* const total_parts = reinterpret_cast<float*>(workspace + space.total_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
-    float total = 0.0f;
-    const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
-    for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
-      Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(mn_block, smaller(mn_block + 4096, mn_end),
-                          [=, &total_lanes](int64_t mn, auto active) {
-                            const auto x_ = from_f16(load(&x[mn], active));
-                            total_lanes += keep(active, x_ * x_, 0.0f);
-                          });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
-    }
-    total_parts[mn_first / mn_chunk] = total;
-  }
-  float total = 0.0f;
-  for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
-    total = total + total_parts[mn_first / mn_chunk];
-  }
-  const float length = std::sqrt(total);
-  frobenius[0] = to_f16(length);
-  const bool around_caches = M * N * 2 >= kBeyondCaches;
-  OMP(omp parallel if (M * N > 16384))
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
-      for_lines<kLanes32>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
-                          [=](int64_t mn, auto active) {
-                            store_around(
-                                &y[mn], active,
-                                to_f16(quotient(from_f16(load(&x[mn], active)), maximum(length, 1e-12f))),
-                                around_caches);
-                          });
+      for_lines<kLanesOf<Value<T>>>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
+                                    [=](int64_t mn, auto active) {
+                                      store_around(&y[mn], active,
+                                                   to_stored<T>(quotient(to_value<T>(load(&x[mn], active)),
+                                                                         maximum(length, Value<T>(1e-12)))),
+                                                   around_caches);
+                                    });
     }
     if (around_caches) finish_stores();
   }
@@ -268,41 +104,41 @@ int64_t workspace_of_normalize_frobenius(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t normalize_frobenius_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusF32Workspace>(M, N);
+  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<float>>(M, N);
 }
 
 extern "C" int normalize_frobenius_f32_openmp(const float* x, float* frobenius, float* y, int64_t M,
                                               int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_normalize_frobenius<NormalizeFrobeniusF32Workspace>(x, frobenius, y, M, N, workspace,
-                                                                    workspace_bytes, normalize_frobenius_f32);
+  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<float>>(
+      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<float>);
 }
 
 extern "C" int64_t normalize_frobenius_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusF64Workspace>(M, N);
+  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<double>>(M, N);
 }
 
 extern "C" int normalize_frobenius_f64_openmp(const double* x, double* frobenius, double* y, int64_t M,
                                               int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_normalize_frobenius<NormalizeFrobeniusF64Workspace>(x, frobenius, y, M, N, workspace,
-                                                                    workspace_bytes, normalize_frobenius_f64);
+  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<double>>(
+      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<double>);
 }
 
 extern "C" int64_t normalize_frobenius_bf16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusBf16Workspace>(M, N);
+  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<BF16>>(M, N);
 }
 
 extern "C" int normalize_frobenius_bf16_openmp(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
                                                int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_normalize_frobenius<NormalizeFrobeniusBf16Workspace>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius_bf16);
+  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<BF16>>(
+      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<BF16>);
 }
 
 extern "C" int64_t normalize_frobenius_f16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusF16Workspace>(M, N);
+  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<F16>>(M, N);
 }
 
 extern "C" int normalize_frobenius_f16_openmp(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
                                               int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_normalize_frobenius<NormalizeFrobeniusF16Workspace>(x, frobenius, y, M, N, workspace,
-                                                                    workspace_bytes, normalize_frobenius_f16);
+  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<F16>>(
+      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<F16>);
 }

@@ -16,7 +16,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,270 +25,67 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void normalize_l1_f32_short(const float* x, float* y, int64_t rows, int64_t N) {
+template <class T>
+void normalize_l1_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
+    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n = 0; n < N; ++n) {
-        total += absolute(load_every(&x[row * N + n], N, active));
+        total += absolute(to_value<T>(load_every(&x[row * N + n], N, active)));
       }
       for (int64_t n = 0; n < N; ++n) {
         store_every(&y[row * N + n], N, active,
-                    load_every(&x[row * N + n], N, active) / maximum(total, 1e-12f));
+                    to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) /
+                                 maximum(total, Value<T>(1e-12))));
       }
     });
   }
 }
 
 // Where the intermediates lie in the workspace.
-struct NormalizeL1F32Workspace {
+template <class T>
+struct NormalizeL1Workspace {
   int64_t total2;
   int64_t total_part;
   int64_t bytes = 0;
 
-  explicit NormalizeL1F32Workspace(int64_t rows, int64_t N) {
+  explicit NormalizeL1Workspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
+    total2 = reserve(bytes, rows, kBytes<Value<T>>);
+    total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void normalize_l1_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace) {
+template <class T>
+void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeL1F32Workspace space(rows, N);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 1048576) {
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+  const NormalizeL1Workspace<T> space(rows, N);
+  Value<T>* const total2 = reinterpret_cast<Value<T>*>(workspace + space.total2);
+  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  if (N <= 4194304 / kBytes<T>) {
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-        float total = 0.0f;
+        const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
+        Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active,
-                       quotient(load(&x[row * N + n], active), maximum(total, 1e-12f)), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0f);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
-      }
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float total = total2[row];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(&y[row * N + n], active,
-                             quotient(load(&x[row * N + n], active), maximum(total, 1e-12f)), around_caches);
+          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(
+              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+                total_lanes +=
+                    keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), Value<T>(0));
               });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void normalize_l1_f64_short(const double* x, double* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total = 0.0;
-      for (int64_t n = 0; n < N; ++n) {
-        total += absolute(load_every(&x[row * N + n], N, active));
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active,
-                    load_every(&x[row * N + n], N, active) / maximum(total, 1e-12));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeL1F64Workspace {
-  int64_t total2;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit NormalizeL1F64Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 8);
-    total_part = reserve(bytes, N_shares * rows, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void normalize_l1_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeL1F64Workspace space(rows, N);
-  double* const total2 = reinterpret_cast<double*>(workspace + space.total2);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  if (N <= 524288) {
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-        double total = 0.0;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0);
-          });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           store_around(&y[row * N + n], active,
-                       quotient(load(&x[row * N + n], active), maximum(total, 1e-12)), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        double total = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                total_lanes += keep(active, absolute(load(&x[row * N + n], active)), 0.0);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total = 0.0;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
-      }
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const double total = total2[row];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes64>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(&y[row * N + n], active,
-                             quotient(load(&x[row * N + n], active), maximum(total, 1e-12)), around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void normalize_l1_bf16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total += absolute(from_bf16(load_every(&x[row * N + n], N, active)));
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active,
-                    to_bf16(from_bf16(load_every(&x[row * N + n], N, active)) / maximum(total, 1e-12f)));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeL1Bf16Workspace {
-  int64_t total2;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit NormalizeL1Bf16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeL1Bf16Workspace space(rows, N);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 2097152) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-        float total = 0.0f;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(active, absolute(from_bf16(load(&x[row * N + n], active))), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active,
-                       to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
+                       to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
+                                             maximum(total, Value<T>(1e-12)))),
                        around_caches);
         });
       }
@@ -298,479 +95,42 @@ void normalize_l1_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, 
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
+        Value<T> total = Value<T>(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(
+          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(
               n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-                total_lanes += keep(active, absolute(from_bf16(load(&x[row * N + n], active))), 0.0f);
+                total_lanes +=
+                    keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), Value<T>(0));
               });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * rows + row] = total;
       }
     }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * rows + row], active);
       }
       store(&total2[row], active, total);
     });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total = total2[row];
+          const Value<T> total = total2[row];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(
-                    &y[row * N + n], active,
-                    to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
-                    around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void normalize_l1_f16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total += absolute(from_f16(load_every(&x[row * N + n], N, active)));
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active,
-                    to_f16(from_f16(load_every(&x[row * N + n], N, active)) / maximum(total, 1e-12f)));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeL1F16Workspace {
-  int64_t total2;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit NormalizeL1F16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void normalize_l1_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeL1F16Workspace space(rows, N);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 2097152) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-        float total = 0.0f;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(active, absolute(from_f16(load(&x[row * N + n], active))), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active,
-                       to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-                total_lanes += keep(active, absolute(from_f16(load(&x[row * N + n], active))), 0.0f);
-              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
-      }
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float total = total2[row];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(
-                    &y[row * N + n], active,
-                    to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(total, 1e-12f))),
-                    around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void normalize_l2_f32_short(const float* x, float* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total += load_every(&x[row * N + n], N, active) * load_every(&x[row * N + n], N, active);
-      }
-      const auto fixed = maximum(sqrt(total), 1e-12f);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, load_every(&x[row * N + n], N, active) / fixed);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeL2F32Workspace {
-  int64_t total2;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit NormalizeL2F32Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void normalize_l2_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeL2F32Workspace space(rows, N);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 1048576) {
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-        float total = 0.0f;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            const auto x_ = load_once(&x[row * N + n], active);
-            total_lanes += keep(active, x_ * x_, 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        const float fixed = maximum(std::sqrt(total), 1e-12f);
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), fixed),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                const auto x_ = load_once(&x[row * N + n], active);
-                                total_lanes += keep(active, x_ * x_, 0.0f);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
-      }
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float total = total2[row];
-          const float fixed = maximum(std::sqrt(total), 1e-12f);
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(around_caches, &y[row * N + n_begin], n_begin, n_end,
-                              [=](int64_t n, auto active) {
-                                store_around(&y[row * N + n], active,
-                                             quotient(load(&x[row * N + n], active), fixed), around_caches);
-                              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void normalize_l2_f64_short(const double* x, double* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total = 0.0;
-      for (int64_t n = 0; n < N; ++n) {
-        total += load_every(&x[row * N + n], N, active) * load_every(&x[row * N + n], N, active);
-      }
-      const auto fixed = maximum(sqrt(total), 1e-12);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, load_every(&x[row * N + n], N, active) / fixed);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeL2F64Workspace {
-  int64_t total2;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit NormalizeL2F64Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 8);
-    total_part = reserve(bytes, N_shares * rows, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void normalize_l2_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeL2F64Workspace space(rows, N);
-  double* const total2 = reinterpret_cast<double*>(workspace + space.total2);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  if (N <= 524288) {
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-        double total = 0.0;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            const auto x_ = load_once(&x[row * N + n], active);
-            total_lanes += keep(active, x_ * x_, 0.0);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        const double fixed = maximum(std::sqrt(total), 1e-12);
-        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active, quotient(load(&x[row * N + n], active), fixed),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        double total = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                const auto x_ = load_once(&x[row * N + n], active);
-                                total_lanes += keep(active, x_ * x_, 0.0);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total = 0.0;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
-      }
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const double total = total2[row];
-          const double fixed = maximum(std::sqrt(total), 1e-12);
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes64>(around_caches, &y[row * N + n_begin], n_begin, n_end,
-                              [=](int64_t n, auto active) {
-                                store_around(&y[row * N + n], active,
-                                             quotient(load(&x[row * N + n], active), fixed), around_caches);
-                              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void normalize_l2_bf16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total += from_bf16(load_every(&x[row * N + n], N, active)) *
-                 from_bf16(load_every(&x[row * N + n], N, active));
-      }
-      const auto fixed = maximum(sqrt(total), 1e-12f);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active,
-                    to_bf16(from_bf16(load_every(&x[row * N + n], N, active)) / fixed));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeL2Bf16Workspace {
-  int64_t total2;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit NormalizeL2Bf16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeL2Bf16Workspace space(rows, N);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 2097152) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-        float total = 0.0f;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            const auto x_ = from_bf16(load(&x[row * N + n], active));
-            total_lanes += keep(active, x_ * x_, 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        const float fixed = maximum(std::sqrt(total), 1e-12f);
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active,
-                       to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), fixed)), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                const auto x_ = from_bf16(load(&x[row * N + n], active));
-                                total_lanes += keep(active, x_ * x_, 0.0f);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
-      }
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float total = total2[row];
-          const float fixed = maximum(std::sqrt(total), 1e-12f);
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
+          for_lines<kLanesOf<Value<T>>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
-                             to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), fixed)),
+                             to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
+                                                   maximum(total, Value<T>(1e-12)))),
                              around_caches);
               });
         }
@@ -781,64 +141,69 @@ void normalize_l2_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, 
 }
 
 // For N <= 15: rows that fill no vector.
-void normalize_l2_f16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
+template <class T>
+void normalize_l2_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
+    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n = 0; n < N; ++n) {
-        total += from_f16(load_every(&x[row * N + n], N, active)) *
-                 from_f16(load_every(&x[row * N + n], N, active));
+        total += to_value<T>(load_every(&x[row * N + n], N, active)) *
+                 to_value<T>(load_every(&x[row * N + n], N, active));
       }
-      const auto fixed = maximum(sqrt(total), 1e-12f);
+      const auto fixed = maximum(sqrt(total), Value<T>(1e-12));
       for (int64_t n = 0; n < N; ++n) {
         store_every(&y[row * N + n], N, active,
-                    to_f16(from_f16(load_every(&x[row * N + n], N, active)) / fixed));
+                    to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) / fixed));
       }
     });
   }
 }
 
 // Where the intermediates lie in the workspace.
-struct NormalizeL2F16Workspace {
+template <class T>
+struct NormalizeL2Workspace {
   int64_t total2;
   int64_t total_part;
   int64_t bytes = 0;
 
-  explicit NormalizeL2F16Workspace(int64_t rows, int64_t N) {
+  explicit NormalizeL2Workspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
+    total2 = reserve(bytes, rows, kBytes<Value<T>>);
+    total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
+template <class T>
+void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeL2F16Workspace space(rows, N);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 2097152) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  const NormalizeL2Workspace<T> space(rows, N);
+  Value<T>* const total2 = reinterpret_cast<Value<T>*>(workspace + space.total2);
+  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  if (N <= 4194304 / kBytes<T>) {
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-        float total = 0.0f;
+        const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
+        Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            const auto x_ = from_f16(load(&x[row * N + n], active));
-            total_lanes += keep(active, x_ * x_, 0.0f);
-          });
+          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, N),
+                                        [=, &total_lanes](int64_t n, auto active) {
+                                          const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
+                                          total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                        });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        const float fixed = maximum(std::sqrt(total), 1e-12f);
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+        const Value<T> fixed = maximum(std::sqrt(total), Value<T>(1e-12));
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           store_around(&y[row * N + n], active,
-                       to_f16(quotient(from_f16(load(&x[row * N + n], active)), fixed)), around_caches);
+                       to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)), fixed)),
+                       around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -847,144 +212,42 @@ void normalize_l2_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, c
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
+        Value<T> total = Value<T>(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                const auto x_ = from_f16(load(&x[row * N + n], active));
-                                total_lanes += keep(active, x_ * x_, 0.0f);
-                              });
+          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, n_end),
+                                        [=, &total_lanes](int64_t n, auto active) {
+                                          const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
+                                          total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                        });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * rows + row] = total;
       }
     }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * rows + row], active);
       }
       store(&total2[row], active, total);
     });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total = total2[row];
-          const float fixed = maximum(std::sqrt(total), 1e-12f);
+          const Value<T> total = total2[row];
+          const Value<T> fixed = maximum(std::sqrt(total), Value<T>(1e-12));
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
+          for_lines<kLanesOf<Value<T>>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
-                             to_f16(quotient(from_f16(load(&x[row * N + n], active)), fixed)), around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void normalize_largest_f32_short(const float* x, float* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, absolute(load_every(&x[row * N + n], N, active)));
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active,
-                    load_every(&x[row * N + n], N, active) / maximum(greatest, 1e-12f));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeLargestF32Workspace {
-  int64_t greatest2;
-  int64_t greatest_part;
-  int64_t bytes = 0;
-
-  explicit NormalizeLargestF32Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    greatest2 = reserve(bytes, rows, 4);
-    greatest_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeLargestF32Workspace space(rows, N);
-  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  if (N <= 1048576) {
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-        float greatest = -INFINITY;
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes =
-              maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active,
-                       quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12f)), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float greatest = -INFINITY;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes =
-              maximum(greatest_lanes, keep(active, absolute(load(&x[row * N + n], active)), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * rows + row] = greatest;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
-      }
-      store(&greatest2[row], active, greatest);
-    });
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float greatest = greatest2[row];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(&y[row * N + n], active,
-                             quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12f)),
+                             to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)), fixed)),
                              around_caches);
               });
         }
@@ -995,59 +258,66 @@ void normalize_largest_f32(const float* x, float* y, int64_t rows, int64_t N, ch
 }
 
 // For N <= 15: rows that fill no vector.
-void normalize_largest_f64_short(const double* x, double* y, int64_t rows, int64_t N) {
+template <class T>
+void normalize_largest_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> greatest = -double(INFINITY);
+    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
       for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, absolute(load_every(&x[row * N + n], N, active)));
+        greatest = maximum(greatest, absolute(to_value<T>(load_every(&x[row * N + n], N, active))));
       }
       for (int64_t n = 0; n < N; ++n) {
         store_every(&y[row * N + n], N, active,
-                    load_every(&x[row * N + n], N, active) / maximum(greatest, 1e-12));
+                    to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) /
+                                 maximum(greatest, Value<T>(1e-12))));
       }
     });
   }
 }
 
 // Where the intermediates lie in the workspace.
-struct NormalizeLargestF64Workspace {
+template <class T>
+struct NormalizeLargestWorkspace {
   int64_t greatest2;
   int64_t greatest_part;
   int64_t bytes = 0;
 
-  explicit NormalizeLargestF64Workspace(int64_t rows, int64_t N) {
+  explicit NormalizeLargestWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    greatest2 = reserve(bytes, rows, 8);
-    greatest_part = reserve(bytes, N_shares * rows, 8);
+    greatest2 = reserve(bytes, rows, kBytes<Value<T>>);
+    greatest_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace) {
+template <class T>
+void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeLargestF64Workspace space(rows, N);
-  double* const greatest2 = reinterpret_cast<double*>(workspace + space.greatest2);
-  double* const greatest_part = reinterpret_cast<double*>(workspace + space.greatest_part);
-  if (N <= 524288) {
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
+  const NormalizeLargestWorkspace<T> space(rows, N);
+  Value<T>* const greatest2 = reinterpret_cast<Value<T>*>(workspace + space.greatest2);
+  Value<T>* const greatest_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_part);
+  if (N <= 4194304 / kBytes<T>) {
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-        double greatest = -double(INFINITY);
-        Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(greatest_lanes,
-                                   keep(active, absolute(load(&x[row * N + n], active)), -double(INFINITY)));
+        const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
+        Value<T> greatest = -Value<T>(INFINITY);
+        Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<Value<T>>>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(
+              greatest_lanes,
+              keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), -Value<T>(INFINITY)));
         });
         greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
           store_around(&y[row * N + n], active,
-                       quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12)), around_caches);
+                       to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
+                                             maximum(greatest, Value<T>(1e-12)))),
+                       around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -1056,249 +326,41 @@ void normalize_largest_f64(const double* x, double* y, int64_t rows, int64_t N, 
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        double greatest = -double(INFINITY);
+        Value<T> greatest = -Value<T>(INFINITY);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(greatest_lanes,
-                                   keep(active, absolute(load(&x[row * N + n], active)), -double(INFINITY)));
+        Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<Value<T>>>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(
+              greatest_lanes,
+              keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), -Value<T>(INFINITY)));
         });
         greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
         greatest_part[n_share * rows + row] = greatest;
       }
     }
-    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> greatest = -double(INFINITY);
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
       store(&greatest2[row], active, greatest);
     });
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const double greatest = greatest2[row];
+          const Value<T> greatest = greatest2[row];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes64>(
+          for_lines<kLanesOf<Value<T>>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(&y[row * N + n], active,
-                             quotient(load(&x[row * N + n], active), maximum(greatest, 1e-12)),
+                             to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
+                                                   maximum(greatest, Value<T>(1e-12)))),
                              around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void normalize_largest_bf16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, absolute(from_bf16(load_every(&x[row * N + n], N, active))));
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active,
-                    to_bf16(from_bf16(load_every(&x[row * N + n], N, active)) / maximum(greatest, 1e-12f)));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeLargestBf16Workspace {
-  int64_t greatest2;
-  int64_t greatest_part;
-  int64_t bytes = 0;
-
-  explicit NormalizeLargestBf16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    greatest2 = reserve(bytes, rows, 4);
-    greatest_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void normalize_largest_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeLargestBf16Workspace space(rows, N);
-  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  if (N <= 2097152) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-        float greatest = -INFINITY;
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(
-              greatest_lanes, keep(active, absolute(from_bf16(load(&x[row * N + n], active))), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active,
-                       to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float greatest = -INFINITY;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(
-              greatest_lanes, keep(active, absolute(from_bf16(load(&x[row * N + n], active))), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * rows + row] = greatest;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
-      }
-      store(&greatest2[row], active, greatest);
-    });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float greatest = greatest2[row];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(
-                    &y[row * N + n], active,
-                    to_bf16(quotient(from_bf16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),
-                    around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void normalize_largest_f16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, absolute(from_f16(load_every(&x[row * N + n], N, active))));
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active,
-                    to_f16(from_f16(load_every(&x[row * N + n], N, active)) / maximum(greatest, 1e-12f)));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct NormalizeLargestF16Workspace {
-  int64_t greatest2;
-  int64_t greatest_part;
-  int64_t bytes = 0;
-
-  explicit NormalizeLargestF16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    greatest2 = reserve(bytes, rows, 4);
-    greatest_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void normalize_largest_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeLargestF16Workspace space(rows, N);
-  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  if (N <= 2097152) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-        float greatest = -INFINITY;
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(
-              greatest_lanes, keep(active, absolute(from_f16(load(&x[row * N + n], active))), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active,
-                       to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float greatest = -INFINITY;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(
-              greatest_lanes, keep(active, absolute(from_f16(load(&x[row * N + n], active))), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * rows + row] = greatest;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
-      }
-      store(&greatest2[row], active, greatest);
-    });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float greatest = greatest2[row];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(
-                    &y[row * N + n], active,
-                    to_f16(quotient(from_f16(load(&x[row * N + n], active)), maximum(greatest, 1e-12f))),
-                    around_caches);
               });
         }
       }
@@ -1338,121 +400,121 @@ int64_t workspace_of_normalize(int64_t rows, int64_t N) {
 }  // namespace
 
 extern "C" int64_t normalize_l1_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1F32Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL1Workspace<float>>(rows, N);
 }
 
 extern "C" int normalize_l1_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                        int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL1F32Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                   normalize_l1_f32_short, normalize_l1_f32);
+  return launch_normalize<NormalizeL1Workspace<float>>(x, y, rows, N, workspace, workspace_bytes,
+                                                       normalize_l1_short<float>, normalize_l1<float>);
 }
 
 extern "C" int64_t normalize_l1_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1F64Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL1Workspace<double>>(rows, N);
 }
 
 extern "C" int normalize_l1_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                        int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL1F64Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                   normalize_l1_f64_short, normalize_l1_f64);
+  return launch_normalize<NormalizeL1Workspace<double>>(x, y, rows, N, workspace, workspace_bytes,
+                                                        normalize_l1_short<double>, normalize_l1<double>);
 }
 
 extern "C" int64_t normalize_l1_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1Bf16Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL1Workspace<BF16>>(rows, N);
 }
 
 extern "C" int normalize_l1_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                         void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL1Bf16Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                    normalize_l1_bf16_short, normalize_l1_bf16);
+  return launch_normalize<NormalizeL1Workspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                      normalize_l1_short<BF16>, normalize_l1<BF16>);
 }
 
 extern "C" int64_t normalize_l1_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1F16Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL1Workspace<F16>>(rows, N);
 }
 
 extern "C" int normalize_l1_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                        void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL1F16Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                   normalize_l1_f16_short, normalize_l1_f16);
+  return launch_normalize<NormalizeL1Workspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                     normalize_l1_short<F16>, normalize_l1<F16>);
 }
 
 extern "C" int64_t normalize_l2_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2F32Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL2Workspace<float>>(rows, N);
 }
 
 extern "C" int normalize_l2_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                        int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL2F32Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                   normalize_l2_f32_short, normalize_l2_f32);
+  return launch_normalize<NormalizeL2Workspace<float>>(x, y, rows, N, workspace, workspace_bytes,
+                                                       normalize_l2_short<float>, normalize_l2<float>);
 }
 
 extern "C" int64_t normalize_l2_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2F64Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL2Workspace<double>>(rows, N);
 }
 
 extern "C" int normalize_l2_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                        int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL2F64Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                   normalize_l2_f64_short, normalize_l2_f64);
+  return launch_normalize<NormalizeL2Workspace<double>>(x, y, rows, N, workspace, workspace_bytes,
+                                                        normalize_l2_short<double>, normalize_l2<double>);
 }
 
 extern "C" int64_t normalize_l2_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2Bf16Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL2Workspace<BF16>>(rows, N);
 }
 
 extern "C" int normalize_l2_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                         void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL2Bf16Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                    normalize_l2_bf16_short, normalize_l2_bf16);
+  return launch_normalize<NormalizeL2Workspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                      normalize_l2_short<BF16>, normalize_l2<BF16>);
 }
 
 extern "C" int64_t normalize_l2_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2F16Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeL2Workspace<F16>>(rows, N);
 }
 
 extern "C" int normalize_l2_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                        void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL2F16Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                   normalize_l2_f16_short, normalize_l2_f16);
+  return launch_normalize<NormalizeL2Workspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                     normalize_l2_short<F16>, normalize_l2<F16>);
 }
 
 extern "C" int64_t normalize_largest_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestF32Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeLargestWorkspace<float>>(rows, N);
 }
 
 extern "C" int normalize_largest_f32_openmp(const float* x, float* y, int64_t rows, int64_t N,
                                             void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeLargestF32Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                        normalize_largest_f32_short, normalize_largest_f32);
+  return launch_normalize<NormalizeLargestWorkspace<float>>(
+      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<float>, normalize_largest<float>);
 }
 
 extern "C" int64_t normalize_largest_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestF64Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeLargestWorkspace<double>>(rows, N);
 }
 
 extern "C" int normalize_largest_f64_openmp(const double* x, double* y, int64_t rows, int64_t N,
                                             void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeLargestF64Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                        normalize_largest_f64_short, normalize_largest_f64);
+  return launch_normalize<NormalizeLargestWorkspace<double>>(
+      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<double>, normalize_largest<double>);
 }
 
 extern "C" int64_t normalize_largest_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestBf16Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeLargestWorkspace<BF16>>(rows, N);
 }
 
 extern "C" int normalize_largest_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                              void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeLargestBf16Workspace>(
-      x, y, rows, N, workspace, workspace_bytes, normalize_largest_bf16_short, normalize_largest_bf16);
+  return launch_normalize<NormalizeLargestWorkspace<BF16>>(
+      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<BF16>, normalize_largest<BF16>);
 }
 
 extern "C" int64_t normalize_largest_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestF16Workspace>(rows, N);
+  return workspace_of_normalize<NormalizeLargestWorkspace<F16>>(rows, N);
 }
 
 extern "C" int normalize_largest_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                             void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeLargestF16Workspace>(x, y, rows, N, workspace, workspace_bytes,
-                                                        normalize_largest_f16_short, normalize_largest_f16);
+  return launch_normalize<NormalizeLargestWorkspace<F16>>(
+      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<F16>, normalize_largest<F16>);
 }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,264 +21,69 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct RmsNormF32Workspace {
+template <class T>
+struct RmsNormWorkspace {
   int64_t total_slots;
   int64_t bytes = 0;
 
-  explicit RmsNormF32Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 4, 128).slot_bytes, 1);
+  explicit RmsNormWorkspace(int64_t rows, int64_t N) {
+    total_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    rms_norm_f32_kernel(const float* x, const float* gamma, float* y, Index rows, Index N, Index chunk,
-                        RowTeam team) {
+    rms_norm_kernel(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, Index rows, Index N, Index chunk,
+                    RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += x_pack[i] * x_pack[i];
+          total_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
-      Pack<float, 4> y_pack;
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
+      Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = x_pack[i] * rsqrtf(total / float(int64_t(N)) + 1e-06f) * gamma_pack[i];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) *
+                                 rsqrt(total / Value<T>(int64_t(N)) + Value<T>(1e-06)) * gamma_pack[i]);
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t rms_norm_f32(const float* x, const float* gamma, float* y, int64_t rows, int64_t N,
-                         char* workspace, cudaStream_t stream) {
-  const RmsNormF32Workspace space(rows, N);
-  const bool wide = aligned({x, gamma, y}) && N % 4 == 0;
-  const RowShape shape(N, 1, rows, 4, 128);
+template <class Index, class T>
+cudaError_t rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t rows, int64_t N,
+                     char* workspace, cudaStream_t stream) {
+  const RmsNormWorkspace<T> space(rows, N);
+  const bool wide = aligned({x, gamma, y}) && N % (16 / kBytes<T>) == 0;
+  const RowShape shape(N, 1, rows, kBytes<T>, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? rms_norm_f32_kernel<true, Index> : rms_norm_f32_kernel<false, Index>, shape,
-                      workspace + space.total_slots, stream, x, gamma, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RmsNormF64Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit RmsNormF64Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 8, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    rms_norm_f64_kernel(const double* x, const double* gamma, double* y, Index rows, Index N, Index chunk,
-                        RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const x_kept = take<double>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i] * x_pack[i];
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](double a, double b) { return double(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      const auto gamma_pack = load_pack<2, 1, kWide>(&gamma[n_first], remaining);
-      Pack<double, 2> y_pack;
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = x_pack[i] * rsqrt(total / double(int64_t(N)) + 1e-06) * gamma_pack[i];
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t rms_norm_f64(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
-                         char* workspace, cudaStream_t stream) {
-  const RmsNormF64Workspace space(rows, N);
-  const bool wide = aligned({x, gamma, y}) && N % 2 == 0;
-  const RowShape shape(N, 1, rows, 8, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? rms_norm_f64_kernel<true, Index> : rms_norm_f64_kernel<false, Index>, shape,
-                      workspace + space.total_slots, stream, x, gamma, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RmsNormBf16Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit RmsNormBf16Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    rms_norm_bf16_kernel(const uint16_t* x, const float* gamma, uint16_t* y, Index rows, Index N, Index chunk,
-                         RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_bf16(x_pack[i]) * from_bf16(x_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        y_pack[i] =
-            to_bf16(from_bf16(x_pack[i]) * rsqrtf(total / float(int64_t(N)) + 1e-06f) * gamma_pack[i]);
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
-                          char* workspace, cudaStream_t stream) {
-  const RmsNormBf16Workspace space(rows, N);
-  const bool wide = aligned({x, gamma, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? rms_norm_bf16_kernel<true, Index> : rms_norm_bf16_kernel<false, Index>, shape,
-                      workspace + space.total_slots, stream, x, gamma, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RmsNormF16Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit RmsNormF16Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    rms_norm_f16_kernel(const uint16_t* x, const float* gamma, uint16_t* y, Index rows, Index N, Index chunk,
-                        RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_f16(x_pack[i]) * from_f16(x_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      const auto gamma_pack = load_pack<8, 1, kWide>(&gamma[n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        y_pack[i] = to_f16(from_f16(x_pack[i]) * rsqrtf(total / float(int64_t(N)) + 1e-06f) * gamma_pack[i]);
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t rms_norm_f16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
-                         char* workspace, cudaStream_t stream) {
-  const RmsNormF16Workspace space(rows, N);
-  const bool wide = aligned({x, gamma, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? rms_norm_f16_kernel<true, Index> : rms_norm_f16_kernel<false, Index>, shape,
+          launch_rows(wide ? rms_norm_kernel<true, Index, T> : rms_norm_kernel<false, Index, T>, shape,
                       workspace + space.total_slots, stream, x, gamma, y, rows, N);
       error != cudaSuccess)
     return error;
@@ -313,41 +118,41 @@ int64_t workspace_of_rms_norm(int64_t rows, int64_t N) {
 }  // namespace
 
 extern "C" int64_t rms_norm_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormF32Workspace>(rows, N);
+  return workspace_of_rms_norm<RmsNormWorkspace<float>>(rows, N);
 }
 
 extern "C" int rms_norm_f32_cuda(const float* x, const float* gamma, float* y, int64_t rows, int64_t N,
                                  void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_rms_norm<RmsNormF32Workspace>(x, gamma, y, rows, N, workspace, workspace_bytes, stream,
-                                              rms_norm_f32<int32_t>, rms_norm_f32<int64_t>);
+  return launch_rms_norm<RmsNormWorkspace<float>>(x, gamma, y, rows, N, workspace, workspace_bytes, stream,
+                                                  rms_norm<int32_t, float>, rms_norm<int64_t, float>);
 }
 
 extern "C" int64_t rms_norm_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormF64Workspace>(rows, N);
+  return workspace_of_rms_norm<RmsNormWorkspace<double>>(rows, N);
 }
 
 extern "C" int rms_norm_f64_cuda(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
                                  void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_rms_norm<RmsNormF64Workspace>(x, gamma, y, rows, N, workspace, workspace_bytes, stream,
-                                              rms_norm_f64<int32_t>, rms_norm_f64<int64_t>);
+  return launch_rms_norm<RmsNormWorkspace<double>>(x, gamma, y, rows, N, workspace, workspace_bytes, stream,
+                                                   rms_norm<int32_t, double>, rms_norm<int64_t, double>);
 }
 
 extern "C" int64_t rms_norm_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormBf16Workspace>(rows, N);
+  return workspace_of_rms_norm<RmsNormWorkspace<BF16>>(rows, N);
 }
 
 extern "C" int rms_norm_bf16_cuda(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
                                   void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_rms_norm<RmsNormBf16Workspace>(x, gamma, y, rows, N, workspace, workspace_bytes, stream,
-                                               rms_norm_bf16<int32_t>, rms_norm_bf16<int64_t>);
+  return launch_rms_norm<RmsNormWorkspace<BF16>>(x, gamma, y, rows, N, workspace, workspace_bytes, stream,
+                                                 rms_norm<int32_t, BF16>, rms_norm<int64_t, BF16>);
 }
 
 extern "C" int64_t rms_norm_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormF16Workspace>(rows, N);
+  return workspace_of_rms_norm<RmsNormWorkspace<F16>>(rows, N);
 }
 
 extern "C" int rms_norm_f16_cuda(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
                                  void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_rms_norm<RmsNormF16Workspace>(x, gamma, y, rows, N, workspace, workspace_bytes, stream,
-                                              rms_norm_f16<int32_t>, rms_norm_f16<int64_t>);
+  return launch_rms_norm<RmsNormWorkspace<F16>>(x, gamma, y, rows, N, workspace, workspace_bytes, stream,
+                                                rms_norm<int32_t, F16>, rms_norm<int64_t, F16>);
 }

@@ -14,7 +14,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,284 +23,71 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void rms_norm_f32_short(const float* x, const float* gamma, float* y, int64_t rows, int64_t N) {
+template <class T>
+void rms_norm_short(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t rows, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
+    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n = 0; n < N; ++n) {
-        total += load_every(&x[row * N + n], N, active) * load_every(&x[row * N + n], N, active);
+        total += to_value<T>(load_every(&x[row * N + n], N, active)) *
+                 to_value<T>(load_every(&x[row * N + n], N, active));
       }
-      const auto root = rsqrt(quotient(total, float(N)) + 1e-06f);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, load_every(&x[row * N + n], N, active) * root * gamma[n]);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct RmsNormF32Workspace {
-  int64_t total2;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit RmsNormF32Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void rms_norm_f32(const float* x, const float* gamma, float* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const RmsNormF32Workspace space(rows, N);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 1048576) {
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-        float total = 0.0f;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            const auto x_ = load_once(&x[row * N + n], active);
-            total_lanes += keep(active, x_ * x_, 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        const float root = rsqrt(total / float(N) + 1e-06f);
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active,
-                       load(&x[row * N + n], active) * root * load(&gamma[n], active), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                const auto x_ = load_once(&x[row * N + n], active);
-                                total_lanes += keep(active, x_ * x_, 0.0f);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
-      }
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float total = total2[row];
-          const float root = rsqrt(total / float(N) + 1e-06f);
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(&y[row * N + n], active,
-                             load(&x[row * N + n], active) * root * load(&gamma[n], active), around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void rms_norm_f64_short(const double* x, const double* gamma, double* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total = 0.0;
-      for (int64_t n = 0; n < N; ++n) {
-        total += load_every(&x[row * N + n], N, active) * load_every(&x[row * N + n], N, active);
-      }
-      const auto root = rsqrt(quotient(total, double(N)) + 1e-06);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, load_every(&x[row * N + n], N, active) * root * gamma[n]);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct RmsNormF64Workspace {
-  int64_t total2;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit RmsNormF64Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 8);
-    total_part = reserve(bytes, N_shares * rows, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void rms_norm_f64(const double* x, const double* gamma, double* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const RmsNormF64Workspace space(rows, N);
-  double* const total2 = reinterpret_cast<double*>(workspace + space.total2);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  if (N <= 524288) {
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-        double total = 0.0;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            const auto x_ = load_once(&x[row * N + n], active);
-            total_lanes += keep(active, x_ * x_, 0.0);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        const double root = rsqrt(total / double(N) + 1e-06);
-        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active,
-                       load(&x[row * N + n], active) * root * load(&gamma[n], active), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        double total = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                const auto x_ = load_once(&x[row * N + n], active);
-                                total_lanes += keep(active, x_ * x_, 0.0);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total = 0.0;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
-      }
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const double total = total2[row];
-          const double root = rsqrt(total / double(N) + 1e-06);
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes64>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(&y[row * N + n], active,
-                             load(&x[row * N + n], active) * root * load(&gamma[n], active), around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void rms_norm_bf16_short(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total += from_bf16(load_every(&x[row * N + n], N, active)) *
-                 from_bf16(load_every(&x[row * N + n], N, active));
-      }
-      const auto root = rsqrt(quotient(total, float(N)) + 1e-06f);
+      const auto root = rsqrt(quotient(total, Value<T>(N)) + Value<T>(1e-06));
       for (int64_t n = 0; n < N; ++n) {
         store_every(&y[row * N + n], N, active,
-                    to_bf16(from_bf16(load_every(&x[row * N + n], N, active)) * root * gamma[n]));
+                    to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) * root * gamma[n]));
       }
     });
   }
 }
 
 // Where the intermediates lie in the workspace.
-struct RmsNormBf16Workspace {
+template <class T>
+struct RmsNormWorkspace {
   int64_t total2;
   int64_t total_part;
   int64_t bytes = 0;
 
-  explicit RmsNormBf16Workspace(int64_t rows, int64_t N) {
+  explicit RmsNormWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
+    total2 = reserve(bytes, rows, kBytes<Value<T>>);
+    total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
-                   char* workspace) {
+template <class T>
+void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t rows, int64_t N,
+              char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const RmsNormBf16Workspace space(rows, N);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 2097152) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  const RmsNormWorkspace<T> space(rows, N);
+  Value<T>* const total2 = reinterpret_cast<Value<T>*>(workspace + space.total2);
+  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  if (N <= 4194304 / kBytes<T>) {
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-        float total = 0.0f;
+        const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
+        Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            const auto x_ = from_bf16(load(&x[row * N + n], active));
-            total_lanes += keep(active, x_ * x_, 0.0f);
-          });
+          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, N),
+                                        [=, &total_lanes](int64_t n, auto active) {
+                                          const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
+                                          total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                        });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        const float root = rsqrt(total / float(N) + 1e-06f);
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+        const Value<T> root = rsqrt(total / Value<T>(N) + Value<T>(1e-06));
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
           prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active,
-                       to_bf16(from_bf16(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
-                       around_caches);
+          store_around(
+              &y[row * N + n], active,
+              to_stored<T>(to_value<T>(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
+              around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -309,158 +96,44 @@ void rms_norm_bf16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t r
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
+        Value<T> total = Value<T>(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                const auto x_ = from_bf16(load(&x[row * N + n], active));
-                                total_lanes += keep(active, x_ * x_, 0.0f);
-                              });
+          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, n_end),
+                                        [=, &total_lanes](int64_t n, auto active) {
+                                          const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
+                                          total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                        });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * rows + row] = total;
       }
     }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * rows + row], active);
       }
       store(&total2[row], active, total);
     });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total = total2[row];
-          const float root = rsqrt(total / float(N) + 1e-06f);
+          const Value<T> total = total2[row];
+          const Value<T> root = rsqrt(total / Value<T>(N) + Value<T>(1e-06));
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
+          for_lines<kLanesOf<Value<T>>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(
                     &y[row * N + n], active,
-                    to_bf16(from_bf16(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
+                    to_stored<T>(to_value<T>(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
                     around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void rms_norm_f16_short(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total += from_f16(load_every(&x[row * N + n], N, active)) *
-                 from_f16(load_every(&x[row * N + n], N, active));
-      }
-      const auto root = rsqrt(quotient(total, float(N)) + 1e-06f);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active,
-                    to_f16(from_f16(load_every(&x[row * N + n], N, active)) * root * gamma[n]));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct RmsNormF16Workspace {
-  int64_t total2;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit RmsNormF16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void rms_norm_f16(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
-                  char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const RmsNormF16Workspace space(rows, N);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 2097152) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-        float total = 0.0f;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            const auto x_ = from_f16(load(&x[row * N + n], active));
-            total_lanes += keep(active, x_ * x_, 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        const float root = rsqrt(total / float(N) + 1e-06f);
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active,
-                       to_f16(from_f16(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                const auto x_ = from_f16(load(&x[row * N + n], active));
-                                total_lanes += keep(active, x_ * x_, 0.0f);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
-      }
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float total = total2[row];
-          const float root = rsqrt(total / float(N) + 1e-06f);
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(&y[row * N + n], active,
-                             to_f16(from_f16(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
-                             around_caches);
               });
         }
       }
@@ -500,41 +173,41 @@ int64_t workspace_of_rms_norm(int64_t rows, int64_t N) {
 }  // namespace
 
 extern "C" int64_t rms_norm_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormF32Workspace>(rows, N);
+  return workspace_of_rms_norm<RmsNormWorkspace<float>>(rows, N);
 }
 
 extern "C" int rms_norm_f32_openmp(const float* x, const float* gamma, float* y, int64_t rows, int64_t N,
                                    void* workspace, int64_t workspace_bytes) {
-  return launch_rms_norm<RmsNormF32Workspace>(x, gamma, y, rows, N, workspace, workspace_bytes,
-                                              rms_norm_f32_short, rms_norm_f32);
+  return launch_rms_norm<RmsNormWorkspace<float>>(x, gamma, y, rows, N, workspace, workspace_bytes,
+                                                  rms_norm_short<float>, rms_norm<float>);
 }
 
 extern "C" int64_t rms_norm_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormF64Workspace>(rows, N);
+  return workspace_of_rms_norm<RmsNormWorkspace<double>>(rows, N);
 }
 
 extern "C" int rms_norm_f64_openmp(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
                                    void* workspace, int64_t workspace_bytes) {
-  return launch_rms_norm<RmsNormF64Workspace>(x, gamma, y, rows, N, workspace, workspace_bytes,
-                                              rms_norm_f64_short, rms_norm_f64);
+  return launch_rms_norm<RmsNormWorkspace<double>>(x, gamma, y, rows, N, workspace, workspace_bytes,
+                                                   rms_norm_short<double>, rms_norm<double>);
 }
 
 extern "C" int64_t rms_norm_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormBf16Workspace>(rows, N);
+  return workspace_of_rms_norm<RmsNormWorkspace<BF16>>(rows, N);
 }
 
 extern "C" int rms_norm_bf16_openmp(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows,
                                     int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_rms_norm<RmsNormBf16Workspace>(x, gamma, y, rows, N, workspace, workspace_bytes,
-                                               rms_norm_bf16_short, rms_norm_bf16);
+  return launch_rms_norm<RmsNormWorkspace<BF16>>(x, gamma, y, rows, N, workspace, workspace_bytes,
+                                                 rms_norm_short<BF16>, rms_norm<BF16>);
 }
 
 extern "C" int64_t rms_norm_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormF16Workspace>(rows, N);
+  return workspace_of_rms_norm<RmsNormWorkspace<F16>>(rows, N);
 }
 
 extern "C" int rms_norm_f16_openmp(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows,
                                    int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_rms_norm<RmsNormF16Workspace>(x, gamma, y, rows, N, workspace, workspace_bytes,
-                                              rms_norm_f16_short, rms_norm_f16);
+  return launch_rms_norm<RmsNormWorkspace<F16>>(x, gamma, y, rows, N, workspace, workspace_bytes,
+                                                rms_norm_short<F16>, rms_norm<F16>);
 }

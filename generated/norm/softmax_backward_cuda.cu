@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,279 +21,72 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct SoftmaxBackwardF32Workspace {
+template <class T>
+struct SoftmaxBackwardWorkspace {
   int64_t total_slots;
   int64_t bytes = 0;
 
-  explicit SoftmaxBackwardF32Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 8, 128).slot_bytes, 1);
+  explicit SoftmaxBackwardWorkspace(int64_t rows, int64_t N) {
+    total_slots = reserve(bytes, RowShape(N, 1, rows, 2 * kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    softmax_backward_f32_kernel(const float* y, const float* dy, float* dx, Index rows, Index N, Index chunk,
-                                RowTeam team) {
+    softmax_backward_kernel(const Stored<T>* y, const Stored<T>* dy, Stored<T>* dx, Index rows, Index N,
+                            Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const y_kept = take<float>(tile, chunk);
-  float* const dy_kept = take<float>(tile, chunk);
+  Stored<T>* const y_kept = take<Stored<T>>(tile, chunk);
+  Stored<T>* const dy_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto dy_pack = load_pack<4, 1, kWide>(&dy[row * N + n_first], remaining);
+      const auto dy_pack = load_pack<16 / kBytes<T>, 1, kWide>(&dy[row * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&dy_kept[n_first - first], dy_pack, remaining);
-      const auto y_pack = load_pack<4, 1, kWide>(&y[row * N + n_first], remaining);
+      const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[row * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&y_kept[n_first - first], y_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += dy_pack[i] * y_pack[i];
+          total_own += to_value<T>(dy_pack[i]) * to_value<T>(y_pack[i]);
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto y_pack =
-          load_pack<4, 1, kWide>(keeps ? &y_kept[n_first - first] : &y[row * N + n_first], remaining);
-      const auto dy_pack =
-          load_pack<4, 1, kWide>(keeps ? &dy_kept[n_first - first] : &dy[row * N + n_first], remaining);
-      Pack<float, 4> dx_pack;
+      const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &y_kept[n_first - first] : &y[row * N + n_first], remaining);
+      const auto dy_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &dy_kept[n_first - first] : &dy[row * N + n_first], remaining);
+      Pack<Stored<T>, 16 / kBytes<T>> dx_pack;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        dx_pack[i] = y_pack[i] * (dy_pack[i] - total);
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        dx_pack[i] = to_stored<T>(to_value<T>(y_pack[i]) * (to_value<T>(dy_pack[i]) - total));
       }
       store_pack<kWide>(&dx[row * N + n_first], dx_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t rows, int64_t N,
-                                 char* workspace, cudaStream_t stream) {
-  const SoftmaxBackwardF32Workspace space(rows, N);
-  const bool wide = aligned({dy, y, dx}) && N % 4 == 0;
-  const RowShape shape(N, 1, rows, 8, 128);
+template <class Index, class T>
+cudaError_t softmax_backward(const Stored<T>* y, const Stored<T>* dy, Stored<T>* dx, int64_t rows, int64_t N,
+                             char* workspace, cudaStream_t stream) {
+  const SoftmaxBackwardWorkspace<T> space(rows, N);
+  const bool wide = aligned({dy, y, dx}) && N % (16 / kBytes<T>) == 0;
+  const RowShape shape(N, 1, rows, 2 * kBytes<T>, 128);
   if (const cudaError_t error = launch_rows(
-          wide ? softmax_backward_f32_kernel<true, Index> : softmax_backward_f32_kernel<false, Index>, shape,
-          workspace + space.total_slots, stream, y, dy, dx, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxBackwardF64Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit SoftmaxBackwardF64Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 16, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    softmax_backward_f64_kernel(const double* y, const double* dy, double* dx, Index rows, Index N,
-                                Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const y_kept = take<double>(tile, chunk);
-  double* const dy_kept = take<double>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto dy_pack = load_pack<2, 1, kWide>(&dy[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&dy_kept[n_first - first], dy_pack, remaining);
-      const auto y_pack = load_pack<2, 1, kWide>(&y[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&y_kept[n_first - first], y_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += dy_pack[i] * y_pack[i];
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](double a, double b) { return double(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto y_pack =
-          load_pack<2, 1, kWide>(keeps ? &y_kept[n_first - first] : &y[row * N + n_first], remaining);
-      const auto dy_pack =
-          load_pack<2, 1, kWide>(keeps ? &dy_kept[n_first - first] : &dy[row * N + n_first], remaining);
-      Pack<double, 2> dx_pack;
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        dx_pack[i] = y_pack[i] * (dy_pack[i] - total);
-      }
-      store_pack<kWide>(&dx[row * N + n_first], dx_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t rows, int64_t N,
-                                 char* workspace, cudaStream_t stream) {
-  const SoftmaxBackwardF64Workspace space(rows, N);
-  const bool wide = aligned({dy, y, dx}) && N % 2 == 0;
-  const RowShape shape(N, 1, rows, 16, 128);
-  if (const cudaError_t error = launch_rows(
-          wide ? softmax_backward_f64_kernel<true, Index> : softmax_backward_f64_kernel<false, Index>, shape,
-          workspace + space.total_slots, stream, y, dy, dx, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxBackwardBf16Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit SoftmaxBackwardBf16Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 4, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    softmax_backward_bf16_kernel(const uint16_t* y, const uint16_t* dy, uint16_t* dx, Index rows, Index N,
-                                 Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const y_kept = take<uint16_t>(tile, chunk);
-  uint16_t* const dy_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto dy_pack = load_pack<8, 1, kWide>(&dy[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&dy_kept[n_first - first], dy_pack, remaining);
-      const auto y_pack = load_pack<8, 1, kWide>(&y[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&y_kept[n_first - first], y_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_bf16(dy_pack[i]) * from_bf16(y_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto y_pack =
-          load_pack<8, 1, kWide>(keeps ? &y_kept[n_first - first] : &y[row * N + n_first], remaining);
-      const auto dy_pack =
-          load_pack<8, 1, kWide>(keeps ? &dy_kept[n_first - first] : &dy[row * N + n_first], remaining);
-      Pack<uint16_t, 8> dx_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        dx_pack[i] = to_bf16(from_bf16(y_pack[i]) * (from_bf16(dy_pack[i]) - total));
-      }
-      store_pack<kWide>(&dx[row * N + n_first], dx_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
-                                  int64_t N, char* workspace, cudaStream_t stream) {
-  const SoftmaxBackwardBf16Workspace space(rows, N);
-  const bool wide = aligned({dy, y, dx}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 4, 128);
-  if (const cudaError_t error = launch_rows(
-          wide ? softmax_backward_bf16_kernel<true, Index> : softmax_backward_bf16_kernel<false, Index>,
-          shape, workspace + space.total_slots, stream, y, dy, dx, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxBackwardF16Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit SoftmaxBackwardF16Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 4, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    softmax_backward_f16_kernel(const uint16_t* y, const uint16_t* dy, uint16_t* dx, Index rows, Index N,
-                                Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const y_kept = take<uint16_t>(tile, chunk);
-  uint16_t* const dy_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto dy_pack = load_pack<8, 1, kWide>(&dy[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&dy_kept[n_first - first], dy_pack, remaining);
-      const auto y_pack = load_pack<8, 1, kWide>(&y[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&y_kept[n_first - first], y_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_f16(dy_pack[i]) * from_f16(y_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto y_pack =
-          load_pack<8, 1, kWide>(keeps ? &y_kept[n_first - first] : &y[row * N + n_first], remaining);
-      const auto dy_pack =
-          load_pack<8, 1, kWide>(keeps ? &dy_kept[n_first - first] : &dy[row * N + n_first], remaining);
-      Pack<uint16_t, 8> dx_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        dx_pack[i] = to_f16(from_f16(y_pack[i]) * (from_f16(dy_pack[i]) - total));
-      }
-      store_pack<kWide>(&dx[row * N + n_first], dx_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N,
-                                 char* workspace, cudaStream_t stream) {
-  const SoftmaxBackwardF16Workspace space(rows, N);
-  const bool wide = aligned({dy, y, dx}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 4, 128);
-  if (const cudaError_t error = launch_rows(
-          wide ? softmax_backward_f16_kernel<true, Index> : softmax_backward_f16_kernel<false, Index>, shape,
+          wide ? softmax_backward_kernel<true, Index, T> : softmax_backward_kernel<false, Index, T>, shape,
           workspace + space.total_slots, stream, y, dy, dx, rows, N);
       error != cudaSuccess)
     return error;
@@ -328,45 +121,45 @@ int64_t workspace_of_softmax_backward(int64_t rows, int64_t N) {
 }  // namespace
 
 extern "C" int64_t softmax_backward_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardF32Workspace>(rows, N);
+  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<float>>(rows, N);
 }
 
 extern "C" int softmax_backward_f32_cuda(const float* y, const float* dy, float* dx, int64_t rows, int64_t N,
                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_backward<SoftmaxBackwardF32Workspace>(y, dy, dx, rows, N, workspace, workspace_bytes,
-                                                              stream, softmax_backward_f32<int32_t>,
-                                                              softmax_backward_f32<int64_t>);
+  return launch_softmax_backward<SoftmaxBackwardWorkspace<float>>(
+      y, dy, dx, rows, N, workspace, workspace_bytes, stream, softmax_backward<int32_t, float>,
+      softmax_backward<int64_t, float>);
 }
 
 extern "C" int64_t softmax_backward_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardF64Workspace>(rows, N);
+  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<double>>(rows, N);
 }
 
 extern "C" int softmax_backward_f64_cuda(const double* y, const double* dy, double* dx, int64_t rows,
                                          int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_backward<SoftmaxBackwardF64Workspace>(y, dy, dx, rows, N, workspace, workspace_bytes,
-                                                              stream, softmax_backward_f64<int32_t>,
-                                                              softmax_backward_f64<int64_t>);
+  return launch_softmax_backward<SoftmaxBackwardWorkspace<double>>(
+      y, dy, dx, rows, N, workspace, workspace_bytes, stream, softmax_backward<int32_t, double>,
+      softmax_backward<int64_t, double>);
 }
 
 extern "C" int64_t softmax_backward_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardBf16Workspace>(rows, N);
+  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<BF16>>(rows, N);
 }
 
 extern "C" int softmax_backward_bf16_cuda(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
                                           int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_backward<SoftmaxBackwardBf16Workspace>(y, dy, dx, rows, N, workspace, workspace_bytes,
-                                                               stream, softmax_backward_bf16<int32_t>,
-                                                               softmax_backward_bf16<int64_t>);
+  return launch_softmax_backward<SoftmaxBackwardWorkspace<BF16>>(
+      y, dy, dx, rows, N, workspace, workspace_bytes, stream, softmax_backward<int32_t, BF16>,
+      softmax_backward<int64_t, BF16>);
 }
 
 extern "C" int64_t softmax_backward_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardF16Workspace>(rows, N);
+  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<F16>>(rows, N);
 }
 
 extern "C" int softmax_backward_f16_cuda(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
                                          int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_backward<SoftmaxBackwardF16Workspace>(y, dy, dx, rows, N, workspace, workspace_bytes,
-                                                              stream, softmax_backward_f16<int32_t>,
-                                                              softmax_backward_f16<int64_t>);
+  return launch_softmax_backward<SoftmaxBackwardWorkspace<F16>>(
+      y, dy, dx, rows, N, workspace, workspace_bytes, stream, softmax_backward<int32_t, F16>,
+      softmax_backward<int64_t, F16>);
 }

@@ -14,7 +14,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,409 +23,72 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void softmax_backward_f32_short(const float* y, const float* dy, float* dx, int64_t rows, int64_t N) {
+template <class T>
+void softmax_backward_short(const Stored<T>* y, const Stored<T>* dy, Stored<T>* dx, int64_t rows, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
+    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n = 0; n < N; ++n) {
-        total += load_every(&dy[row * N + n], N, active) * load_every(&y[row * N + n], N, active);
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(
-            &dx[row * N + n], N, active,
-            load_every(&y[row * N + n], N, active) * (load_every(&dy[row * N + n], N, active) - total));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxBackwardF32Workspace {
-  int64_t total2;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit SoftmaxBackwardF32Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void softmax_backward_f32(const float* y, const float* dy, float* dx, int64_t rows, int64_t N,
-                          char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const SoftmaxBackwardF32Workspace space(rows, N);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 524288) {
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-        float total = 0.0f;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&dy[row_ahead * N + n]);
-          prefetch(&y[row_ahead * N + n]);
-          store_around(&dx[row * N + n], active,
-                       load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-                total_lanes +=
-                    keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0f);
-              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
-      }
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float total = total2[row];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &dx[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(&dx[row * N + n], active,
-                             load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total),
-                             around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void softmax_backward_f64_short(const double* y, const double* dy, double* dx, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total = 0.0;
-      for (int64_t n = 0; n < N; ++n) {
-        total += load_every(&dy[row * N + n], N, active) * load_every(&y[row * N + n], N, active);
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(
-            &dx[row * N + n], N, active,
-            load_every(&y[row * N + n], N, active) * (load_every(&dy[row * N + n], N, active) - total));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxBackwardF64Workspace {
-  int64_t total2;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit SoftmaxBackwardF64Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 8);
-    total_part = reserve(bytes, N_shares * rows, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void softmax_backward_f64(const double* y, const double* dy, double* dx, int64_t rows, int64_t N,
-                          char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const SoftmaxBackwardF64Workspace space(rows, N);
-  double* const total2 = reinterpret_cast<double*>(workspace + space.total2);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  if (N <= 262144) {
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 4096 ? smaller(row + 1, rows - 1) : row;
-        double total = 0.0;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes64>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&dy[row_ahead * N + n]);
-          prefetch(&y[row_ahead * N + n]);
-          store_around(&dx[row * N + n], active,
-                       load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        double total = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(
-              n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-                total_lanes +=
-                    keep(active, load(&dy[row * N + n], active) * load(&y[row * N + n], active), 0.0);
-              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> total = 0.0;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
-      }
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const double total = total2[row];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes64>(
-              around_caches, &dx[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(&dx[row * N + n], active,
-                             load(&y[row * N + n], active) * (load(&dy[row * N + n], active) - total),
-                             around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void softmax_backward_bf16_short(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
-                                 int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total += from_bf16(load_every(&dy[row * N + n], N, active)) *
-                 from_bf16(load_every(&y[row * N + n], N, active));
+        total += to_value<T>(load_every(&dy[row * N + n], N, active)) *
+                 to_value<T>(load_every(&y[row * N + n], N, active));
       }
       for (int64_t n = 0; n < N; ++n) {
         store_every(&dx[row * N + n], N, active,
-                    to_bf16(from_bf16(load_every(&y[row * N + n], N, active)) *
-                            (from_bf16(load_every(&dy[row * N + n], N, active)) - total)));
+                    to_stored<T>(to_value<T>(load_every(&y[row * N + n], N, active)) *
+                                 (to_value<T>(load_every(&dy[row * N + n], N, active)) - total)));
       }
     });
   }
 }
 
 // Where the intermediates lie in the workspace.
-struct SoftmaxBackwardBf16Workspace {
+template <class T>
+struct SoftmaxBackwardWorkspace {
   int64_t total2;
   int64_t total_part;
   int64_t bytes = 0;
 
-  explicit SoftmaxBackwardBf16Workspace(int64_t rows, int64_t N) {
+  explicit SoftmaxBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
+    total2 = reserve(bytes, rows, kBytes<Value<T>>);
+    total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void softmax_backward_bf16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N,
-                           char* workspace) {
+template <class T>
+void softmax_backward(const Stored<T>* y, const Stored<T>* dy, Stored<T>* dx, int64_t rows, int64_t N,
+                      char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const SoftmaxBackwardBf16Workspace space(rows, N);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 1048576) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+  const SoftmaxBackwardWorkspace<T> space(rows, N);
+  Value<T>* const total2 = reinterpret_cast<Value<T>*>(workspace + space.total2);
+  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  if (N <= 2097152 / kBytes<T>) {
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-        float total = 0.0f;
+        const int64_t row_ahead = N <= 32768 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
+        Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(
-                active, from_bf16(load(&dy[row * N + n], active)) * from_bf16(load(&y[row * N + n], active)),
-                0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
-          prefetch(&dy[row_ahead * N + n]);
-          prefetch(&y[row_ahead * N + n]);
-          store_around(&dx[row * N + n], active,
-                       to_bf16(from_bf16(load(&y[row * N + n], active)) *
-                               (from_bf16(load(&dy[row * N + n], active)) - total)),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-                total_lanes +=
-                    keep(active,
-                         from_bf16(load(&dy[row * N + n], active)) * from_bf16(load(&y[row * N + n], active)),
-                         0.0f);
+          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(
+              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+                total_lanes += keep(
+                    active,
+                    to_value<T>(load(&dy[row * N + n], active)) * to_value<T>(load(&y[row * N + n], active)),
+                    Value<T>(0));
               });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
-      }
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float total = total2[row];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(around_caches, &dx[row * N + n_begin], n_begin, n_end,
-                              [=](int64_t n, auto active) {
-                                store_around(&dx[row * N + n], active,
-                                             to_bf16(from_bf16(load(&y[row * N + n], active)) *
-                                                     (from_bf16(load(&dy[row * N + n], active)) - total)),
-                                             around_caches);
-                              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void softmax_backward_f16_short(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
-                                int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        total += from_f16(load_every(&dy[row * N + n], N, active)) *
-                 from_f16(load_every(&y[row * N + n], N, active));
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&dx[row * N + n], N, active,
-                    to_f16(from_f16(load_every(&y[row * N + n], N, active)) *
-                           (from_f16(load_every(&dy[row * N + n], N, active)) - total)));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxBackwardF16Workspace {
-  int64_t total2;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit SoftmaxBackwardF16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows, int64_t N,
-                          char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const SoftmaxBackwardF16Workspace space(rows, N);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 1048576) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-        float total = 0.0f;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(
-                active, from_f16(load(&dy[row * N + n], active)) * from_f16(load(&y[row * N + n], active)),
-                0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes32>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanesOf<Value<T>>>(around_caches, &dx[row * N], 0, N, [=](int64_t n, auto active) {
           prefetch(&dy[row_ahead * N + n]);
           prefetch(&y[row_ahead * N + n]);
           store_around(&dx[row * N + n], active,
-                       to_f16(from_f16(load(&y[row * N + n], active)) *
-                              (from_f16(load(&dy[row * N + n], active)) - total)),
+                       to_stored<T>(to_value<T>(load(&y[row * N + n], active)) *
+                                    (to_value<T>(load(&dy[row * N + n], active)) - total)),
                        around_caches);
         });
       }
@@ -435,45 +98,46 @@ void softmax_backward_f16(const uint16_t* y, const uint16_t* dy, uint16_t* dx, i
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        float total = 0.0f;
+        Value<T> total = Value<T>(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(
+          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(
               n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
                 total_lanes += keep(
                     active,
-                    from_f16(load(&dy[row * N + n], active)) * from_f16(load(&y[row * N + n], active)), 0.0f);
+                    to_value<T>(load(&dy[row * N + n], active)) * to_value<T>(load(&y[row * N + n], active)),
+                    Value<T>(0));
               });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * rows + row] = total;
       }
     }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * rows + row], active);
       }
       store(&total2[row], active, total);
     });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const float total = total2[row];
+          const Value<T> total = total2[row];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(around_caches, &dx[row * N + n_begin], n_begin, n_end,
-                              [=](int64_t n, auto active) {
-                                store_around(&dx[row * N + n], active,
-                                             to_f16(from_f16(load(&y[row * N + n], active)) *
-                                                    (from_f16(load(&dy[row * N + n], active)) - total)),
-                                             around_caches);
-                              });
+          for_lines<kLanesOf<Value<T>>>(
+              around_caches, &dx[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+                store_around(&dx[row * N + n], active,
+                             to_stored<T>(to_value<T>(load(&y[row * N + n], active)) *
+                                          (to_value<T>(load(&dy[row * N + n], active)) - total)),
+                             around_caches);
+              });
         }
       }
       if (around_caches) finish_stores();
@@ -512,41 +176,42 @@ int64_t workspace_of_softmax_backward(int64_t rows, int64_t N) {
 }  // namespace
 
 extern "C" int64_t softmax_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardF32Workspace>(rows, N);
+  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<float>>(rows, N);
 }
 
 extern "C" int softmax_backward_f32_openmp(const float* y, const float* dy, float* dx, int64_t rows,
                                            int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_softmax_backward<SoftmaxBackwardF32Workspace>(
-      y, dy, dx, rows, N, workspace, workspace_bytes, softmax_backward_f32_short, softmax_backward_f32);
+  return launch_softmax_backward<SoftmaxBackwardWorkspace<float>>(
+      y, dy, dx, rows, N, workspace, workspace_bytes, softmax_backward_short<float>, softmax_backward<float>);
 }
 
 extern "C" int64_t softmax_backward_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardF64Workspace>(rows, N);
+  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<double>>(rows, N);
 }
 
 extern "C" int softmax_backward_f64_openmp(const double* y, const double* dy, double* dx, int64_t rows,
                                            int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_softmax_backward<SoftmaxBackwardF64Workspace>(
-      y, dy, dx, rows, N, workspace, workspace_bytes, softmax_backward_f64_short, softmax_backward_f64);
+  return launch_softmax_backward<SoftmaxBackwardWorkspace<double>>(
+      y, dy, dx, rows, N, workspace, workspace_bytes, softmax_backward_short<double>,
+      softmax_backward<double>);
 }
 
 extern "C" int64_t softmax_backward_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardBf16Workspace>(rows, N);
+  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<BF16>>(rows, N);
 }
 
 extern "C" int softmax_backward_bf16_openmp(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
                                             int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_softmax_backward<SoftmaxBackwardBf16Workspace>(
-      y, dy, dx, rows, N, workspace, workspace_bytes, softmax_backward_bf16_short, softmax_backward_bf16);
+  return launch_softmax_backward<SoftmaxBackwardWorkspace<BF16>>(
+      y, dy, dx, rows, N, workspace, workspace_bytes, softmax_backward_short<BF16>, softmax_backward<BF16>);
 }
 
 extern "C" int64_t softmax_backward_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardF16Workspace>(rows, N);
+  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<F16>>(rows, N);
 }
 
 extern "C" int softmax_backward_f16_openmp(const uint16_t* y, const uint16_t* dy, uint16_t* dx, int64_t rows,
                                            int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_softmax_backward<SoftmaxBackwardF16Workspace>(
-      y, dy, dx, rows, N, workspace, workspace_bytes, softmax_backward_f16_short, softmax_backward_f16);
+  return launch_softmax_backward<SoftmaxBackwardWorkspace<F16>>(
+      y, dy, dx, rows, N, workspace, workspace_bytes, softmax_backward_short<F16>, softmax_backward<F16>);
 }

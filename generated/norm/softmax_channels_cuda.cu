@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,18 +22,18 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct SoftmaxChannelsF32Workspace {
+struct SoftmaxChannelsWorkspace {
   int64_t greatest_slots;
   int64_t bytes = 0;
 
-  explicit SoftmaxChannelsF32Workspace(int64_t B, int64_t C, int64_t N) {
+  explicit SoftmaxChannelsWorkspace(int64_t B, int64_t C, int64_t N) {
     greatest_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(512)
-    softmax_channels_f32_part1_kernel(const float* x, float* y, Index B, Index C, Index N) {
+template <class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    softmax_channels_part1_kernel(const Stored<T>* x, Stored<T>* y, Index B, Index C, Index N) {
   const Index items = Index(B * N);
   const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(512)
   float greatest_own = -INFINITY;
 #pragma unroll 4
   for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-    greatest_own = maximum(greatest_own, x[(b * C + c) * N + n]);
+    greatest_own = maximum(greatest_own, to_value<T>(x[(b * C + c) * N + n]));
   }
   greatest = maximum(
       greatest, column_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
@@ -51,23 +51,23 @@ __global__ void __launch_bounds__(512)
   float total_own = 0.0f;
 #pragma unroll 4
   for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-    const float e = expf(x[(b * C + c) * N + n] - greatest);
+    const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest);
     total_own += e;
   }
   total = total + column_fold(total_own, [](float one, float other) { return float(one + other); });
   if (column < items) {
 #pragma unroll 4
     for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-      const float e = expf(x[(b * C + c) * N + n] - greatest);
-      y[(b * C + c) * N + n] = e / total;
+      const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest);
+      y[(b * C + c) * N + n] = to_stored<T>(e / total);
     }
   }
 }
 
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    softmax_channels_f32_part2_kernel(const float* x, float* y, Index B, Index C, Index N, Index chunk,
-                                      RowTeam team) {
+    softmax_channels_part2_kernel(const Stored<T>* x, Stored<T>* y, Index B, Index C, Index N, Index chunk,
+                                  RowTeam team) {
   team.begin();
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, C));
@@ -78,230 +78,38 @@ __global__ void __launch_bounds__(512, 1)
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      greatest_own = maximum(greatest_own, x[(b * C + c) * N + n]);
+      greatest_own = maximum(greatest_own, to_value<T>(x[(b * C + c) * N + n]));
     }
     greatest = maximum(
         greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     float total = 0.0f;
     float total_own = 0.0f;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e = expf(x[(b * C + c) * N + n] - greatest);
+      const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest);
       total_own += e;
     }
     total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e = expf(x[(b * C + c) * N + n] - greatest);
-      y[(b * C + c) * N + n] = e / total;
+      const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest);
+      y[(b * C + c) * N + n] = to_stored<T>(e / total);
     }
   }
 }
 
-template <class Index>
-cudaError_t softmax_channels_f32(const float* x, float* y, int64_t B, int64_t C, int64_t N, char* workspace,
-                                 cudaStream_t stream) {
-  const SoftmaxChannelsF32Workspace space(B, C, N);
+template <class Index, class T>
+cudaError_t softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t N,
+                             char* workspace, cudaStream_t stream) {
+  const SoftmaxChannelsWorkspace space(B, C, N);
   if (B * N >= 4096) {
     const ColumnShape shape(C, B * N, 1);
     if (const cudaError_t error =
-            launch(softmax_channels_f32_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            launch(softmax_channels_part1_kernel<Index, T>, shape.blocks, dim3(shape.wide, shape.deep),
                    shape.fold_bytes(), stream, x, y, B, C, N);
         error != cudaSuccess)
       return error;
   } else {
     const RowShape shape(C, 1, B * N, 0, 128);
-    if (const cudaError_t error = launch_rows(softmax_channels_f32_part2_kernel<Index>, shape,
-                                              workspace + space.greatest_slots, stream, x, y, B, C, N);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxChannelsBf16Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit SoftmaxChannelsBf16Workspace(int64_t B, int64_t C, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
-  }
-};
-
-template <class Index>
-__global__ void __launch_bounds__(512)
-    softmax_channels_bf16_part1_kernel(const uint16_t* x, uint16_t* y, Index B, Index C, Index N) {
-  const Index items = Index(B * N);
-  const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const Index b = Index(item / N);
-  const Index n = Index(item % N);
-  float greatest = -INFINITY;
-  float greatest_own = -INFINITY;
-#pragma unroll 4
-  for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-    greatest_own = maximum(greatest_own, from_bf16(x[(b * C + c) * N + n]));
-  }
-  greatest = maximum(
-      greatest, column_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-  float total = 0.0f;
-  float total_own = 0.0f;
-#pragma unroll 4
-  for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-    const float e = expf(from_bf16(x[(b * C + c) * N + n]) - greatest);
-    total_own += e;
-  }
-  total = total + column_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (column < items) {
-#pragma unroll 4
-    for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-      const float e = expf(from_bf16(x[(b * C + c) * N + n]) - greatest);
-      y[(b * C + c) * N + n] = to_bf16(e / total);
-    }
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, 1)
-    softmax_channels_bf16_part2_kernel(const uint16_t* x, uint16_t* y, Index B, Index C, Index N, Index chunk,
-                                       RowTeam team) {
-  team.begin();
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, C));
-  const Index items = Index(B * N);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = Index(item / N);
-    const Index n = Index(item % N);
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      greatest_own = maximum(greatest_own, from_bf16(x[(b * C + c) * N + n]));
-    }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e = expf(from_bf16(x[(b * C + c) * N + n]) - greatest);
-      total_own += e;
-    }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e = expf(from_bf16(x[(b * C + c) * N + n]) - greatest);
-      y[(b * C + c) * N + n] = to_bf16(e / total);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
-                                  char* workspace, cudaStream_t stream) {
-  const SoftmaxChannelsBf16Workspace space(B, C, N);
-  if (B * N >= 4096) {
-    const ColumnShape shape(C, B * N, 1);
-    if (const cudaError_t error =
-            launch(softmax_channels_bf16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-                   shape.fold_bytes(), stream, x, y, B, C, N);
-        error != cudaSuccess)
-      return error;
-  } else {
-    const RowShape shape(C, 1, B * N, 0, 128);
-    if (const cudaError_t error = launch_rows(softmax_channels_bf16_part2_kernel<Index>, shape,
-                                              workspace + space.greatest_slots, stream, x, y, B, C, N);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxChannelsF16Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit SoftmaxChannelsF16Workspace(int64_t B, int64_t C, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
-  }
-};
-
-template <class Index>
-__global__ void __launch_bounds__(512)
-    softmax_channels_f16_part1_kernel(const uint16_t* x, uint16_t* y, Index B, Index C, Index N) {
-  const Index items = Index(B * N);
-  const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const Index b = Index(item / N);
-  const Index n = Index(item % N);
-  float greatest = -INFINITY;
-  float greatest_own = -INFINITY;
-#pragma unroll 4
-  for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-    greatest_own = maximum(greatest_own, from_f16(x[(b * C + c) * N + n]));
-  }
-  greatest = maximum(
-      greatest, column_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-  float total = 0.0f;
-  float total_own = 0.0f;
-#pragma unroll 4
-  for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-    const float e = expf(from_f16(x[(b * C + c) * N + n]) - greatest);
-    total_own += e;
-  }
-  total = total + column_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (column < items) {
-#pragma unroll 4
-    for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-      const float e = expf(from_f16(x[(b * C + c) * N + n]) - greatest);
-      y[(b * C + c) * N + n] = to_f16(e / total);
-    }
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, 1)
-    softmax_channels_f16_part2_kernel(const uint16_t* x, uint16_t* y, Index B, Index C, Index N, Index chunk,
-                                      RowTeam team) {
-  team.begin();
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, C));
-  const Index items = Index(B * N);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = Index(item / N);
-    const Index n = Index(item % N);
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      greatest_own = maximum(greatest_own, from_f16(x[(b * C + c) * N + n]));
-    }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e = expf(from_f16(x[(b * C + c) * N + n]) - greatest);
-      total_own += e;
-    }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e = expf(from_f16(x[(b * C + c) * N + n]) - greatest);
-      y[(b * C + c) * N + n] = to_f16(e / total);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t softmax_channels_f16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
-                                 char* workspace, cudaStream_t stream) {
-  const SoftmaxChannelsF16Workspace space(B, C, N);
-  if (B * N >= 4096) {
-    const ColumnShape shape(C, B * N, 1);
-    if (const cudaError_t error =
-            launch(softmax_channels_f16_part1_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-                   shape.fold_bytes(), stream, x, y, B, C, N);
-        error != cudaSuccess)
-      return error;
-  } else {
-    const RowShape shape(C, 1, B * N, 0, 128);
-    if (const cudaError_t error = launch_rows(softmax_channels_f16_part2_kernel<Index>, shape,
+    if (const cudaError_t error = launch_rows(softmax_channels_part2_kernel<Index, T>, shape,
                                               workspace + space.greatest_slots, stream, x, y, B, C, N);
         error != cudaSuccess)
       return error;
@@ -337,34 +145,34 @@ int64_t workspace_of_softmax_channels(int64_t B, int64_t C, int64_t N) {
 }  // namespace
 
 extern "C" int64_t softmax_channels_f32_cuda_workspace(int64_t B, int64_t C, int64_t N) {
-  return workspace_of_softmax_channels<SoftmaxChannelsF32Workspace>(B, C, N);
+  return workspace_of_softmax_channels<SoftmaxChannelsWorkspace>(B, C, N);
 }
 
 extern "C" int softmax_channels_f32_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t N,
                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_channels<SoftmaxChannelsF32Workspace>(x, y, B, C, N, workspace, workspace_bytes,
-                                                              stream, softmax_channels_f32<int32_t>,
-                                                              softmax_channels_f32<int64_t>);
+  return launch_softmax_channels<SoftmaxChannelsWorkspace>(x, y, B, C, N, workspace, workspace_bytes, stream,
+                                                           softmax_channels<int32_t, float>,
+                                                           softmax_channels<int64_t, float>);
 }
 
 extern "C" int64_t softmax_channels_bf16_cuda_workspace(int64_t B, int64_t C, int64_t N) {
-  return workspace_of_softmax_channels<SoftmaxChannelsBf16Workspace>(B, C, N);
+  return workspace_of_softmax_channels<SoftmaxChannelsWorkspace>(B, C, N);
 }
 
 extern "C" int softmax_channels_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
                                           void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_channels<SoftmaxChannelsBf16Workspace>(x, y, B, C, N, workspace, workspace_bytes,
-                                                               stream, softmax_channels_bf16<int32_t>,
-                                                               softmax_channels_bf16<int64_t>);
+  return launch_softmax_channels<SoftmaxChannelsWorkspace>(x, y, B, C, N, workspace, workspace_bytes, stream,
+                                                           softmax_channels<int32_t, BF16>,
+                                                           softmax_channels<int64_t, BF16>);
 }
 
 extern "C" int64_t softmax_channels_f16_cuda_workspace(int64_t B, int64_t C, int64_t N) {
-  return workspace_of_softmax_channels<SoftmaxChannelsF16Workspace>(B, C, N);
+  return workspace_of_softmax_channels<SoftmaxChannelsWorkspace>(B, C, N);
 }
 
 extern "C" int softmax_channels_f16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_channels<SoftmaxChannelsF16Workspace>(x, y, B, C, N, workspace, workspace_bytes,
-                                                              stream, softmax_channels_f16<int32_t>,
-                                                              softmax_channels_f16<int64_t>);
+  return launch_softmax_channels<SoftmaxChannelsWorkspace>(x, y, B, C, N, workspace, workspace_bytes, stream,
+                                                           softmax_channels<int32_t, F16>,
+                                                           softmax_channels<int64_t, F16>);
 }

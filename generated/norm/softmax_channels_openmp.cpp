@@ -16,7 +16,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,7 +25,8 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct SoftmaxChannelsF32Workspace {
+template <class T>
+struct SoftmaxChannelsWorkspace {
   int64_t e;
   int64_t greatest2;
   int64_t total2;
@@ -35,9 +36,9 @@ struct SoftmaxChannelsF32Workspace {
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
-  explicit SoftmaxChannelsF32Workspace(int64_t B, int64_t C, int64_t N) {
+  explicit SoftmaxChannelsWorkspace(int64_t B, int64_t C, int64_t N) {
     const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
-    e = reserve(thread_bytes, C * columns_of(C * 8, 512), 4);
+    e = reserve(thread_bytes, C * columns_of(C * (kBytes<T> + kBytes<Value<T>>), 512), 4);
     greatest2 = reserve(bytes, B * N, 4);
     total2 = reserve(bytes, B * N, 4);
     greatest_part = reserve(bytes, C_shares * B * N, 4);
@@ -47,16 +48,17 @@ struct SoftmaxChannelsF32Workspace {
   }
 };
 
-void softmax_channels_f32(const float* x, float* y, int64_t B, int64_t C, int64_t N, char* workspace) {
+template <class T>
+void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t N, char* workspace) {
   const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
-  const SoftmaxChannelsF32Workspace space(B, C, N);
+  const SoftmaxChannelsWorkspace<T> space(B, C, N);
   float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
   float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
   float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N >= 16) {
-    const int64_t n_part = share_of(N, B, columns_of(C * 8, 512));
-    const bool around_caches = B * C * N * 4 >= kBeyondCaches;
+    const int64_t n_part = share_of(N, B, columns_of(C * (kBytes<T> + kBytes<Value<T>>), 512));
+    const bool around_caches = B * C * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -65,169 +67,7 @@ void softmax_channels_f32(const float* x, float* y, int64_t B, int64_t C, int64_
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          const bool from_memory = B * C * N * 4 >= kBeyondCaches;
-          float greatest[512];
-          for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
-            store(&greatest[n - n_first], active, -INFINITY);
-          });
-          for (int64_t c = 0; c < C; ++c) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
-              store(&greatest[n - n_first], active,
-                    maximum(load(&greatest[n - n_first], active), load(&x[(b * C + c) * N + n], active)));
-            });
-          }
-          float total[512];
-          for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) {
-            store(&total[n - n_first], active, 0.0f);
-          });
-          for (int64_t c_first = 0; c_first < C; c_first += 512) {
-            const int64_t c_end = smaller(c_first + 512, C);
-            float part[512];
-            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              store(&part[n - n_first], active, 0.0f);
-            });
-            for (int64_t c = c_first; c < c_end; ++c) {
-              for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) {
-                if (from_memory) prefetch_part(&x[(b * C + c) * N + n], n_first, n_end, N, N * C);
-                const auto e_here =
-                    exp(load(&x[(b * C + c) * N + n], active) - load(&greatest[n - n_first], active));
-                store(&e[c * n_part + n - n_first], active, e_here);
-                store(&part[n - n_first], active, load(&part[n - n_first], active) + e_here);
-              });
-            }
-            for_lanes<kLanes32>(n_first, n_end, [=, &part, &total](int64_t n, auto active) {
-              store(&total[n - n_first], active,
-                    load(&total[n - n_first], active) + load(&part[n - n_first], active));
-            });
-          }
-          for (int64_t c = 0; c < C; ++c) {
-            for_lines<kLanes32>(
-                around_caches, &y[(b * C + c) * N + n_first], n_first, n_end,
-                [=, &total](int64_t n, auto active) {
-                  store_around(&y[(b * C + c) * N + n], active,
-                               load(&e[c * n_part + n - n_first], active) / load(&total[n - n_first], active),
-                               around_caches);
-                });
-          }
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t n = 0; n < N; ++n) {
-          float greatest = -INFINITY;
-          float total = 0.0f;
-          const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
-                        c_end = share_begin(c_share + 1, C_shares, C, 64);
-          for (int64_t c_first = c_begin; c_first < c_end; c_first += 4096) {
-            const int64_t c_end2 = smaller(c_first + 4096, c_end);
-            float greatest_now = greatest;
-            Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-            for_lanes<kLanes32>(c_first, c_end2, [=, &greatest_now_lanes](int64_t c, auto active) {
-              greatest_now_lanes =
-                  maximum(greatest_now_lanes,
-                          keep(active, load_every(&x[(b * C + c) * N + n], N, active), -INFINITY));
-            });
-            greatest_now =
-                maximum(greatest_now,
-                        across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-            if (greatest_now > greatest) {
-              total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
-            }
-            greatest = greatest_now;
-            Lanes<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(c_first, c_end2, [=, &total_lanes](int64_t c, auto active) {
-              total_lanes +=
-                  keep(active, exp(load_every(&x[(b * C + c) * N + n], N, active) - greatest), 0.0f);
-            });
-            total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          }
-          greatest_part[(c_share * B + b) * N + n] = greatest;
-          total_part[(c_share * B + b) * N + n] = total;
-        }
-      }
-    }
-    for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> greatest = -INFINITY;
-        Lanes<float, kLanes32> total = 0.0f;
-        for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          greatest = maximum(greatest, load(&greatest_part[(c_share * B + b) * N + n], active));
-        }
-        for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          total += choose(
-              load(&greatest_part[(c_share * B + b) * N + n], active) == -INFINITY && greatest > -INFINITY,
-              0.0f,
-              load(&total_part[(c_share * B + b) * N + n], active) *
-                  exp(load(&greatest_part[(c_share * B + b) * N + n], active) - greatest));
-        }
-        store(&greatest2[b * N + n], active, greatest);
-        store(&total2[b * N + n], active, total);
-      });
-    }
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t n = 0; n < N; ++n) {
-          const float greatest = greatest2[b * N + n];
-          const float total = total2[b * N + n];
-          const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
-                        c_end = share_begin(c_share + 1, C_shares, C, 64);
-          for_lanes<kLanes32>(c_begin, c_end, [=](int64_t c, auto active) {
-            store_every(&y[(b * C + c) * N + n], N, active,
-                        quotient(exp(load_every(&x[(b * C + c) * N + n], N, active) - greatest), total));
-          });
-        }
-      }
-    }
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxChannelsBf16Workspace {
-  int64_t e;
-  int64_t greatest2;
-  int64_t total2;
-  int64_t greatest_part;
-  int64_t total_part;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit SoftmaxChannelsBf16Workspace(int64_t B, int64_t C, int64_t N) {
-    const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
-    e = reserve(thread_bytes, C * columns_of(C * 6, 512), 4);
-    greatest2 = reserve(bytes, B * N, 4);
-    total2 = reserve(bytes, B * N, 4);
-    greatest_part = reserve(bytes, C_shares * B * N, 4);
-    total_part = reserve(bytes, C_shares * B * N, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N, char* workspace) {
-  const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
-  const SoftmaxChannelsBf16Workspace space(B, C, N);
-  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N >= 16) {
-    const int64_t n_part = share_of(N, B, columns_of(C * 6, 512));
-    const bool around_caches = B * C * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const e = reinterpret_cast<float*>(mine + space.e);
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-          const int64_t n_end = smaller(n_first + n_part, N);
-          const bool from_memory = B * C * N * 2 >= kBeyondCaches;
+          const bool from_memory = B * C * N * kBytes<T> >= kBeyondCaches;
           float greatest[512];
           for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
             store(&greatest[n - n_first], active, -INFINITY);
@@ -236,7 +76,7 @@ void softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C,
             for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
               store(&greatest[n - n_first], active,
                     maximum(load(&greatest[n - n_first], active),
-                            from_bf16(load(&x[(b * C + c) * N + n], active))));
+                            to_value<T>(load(&x[(b * C + c) * N + n], active))));
             });
           }
           float total[512];
@@ -252,7 +92,7 @@ void softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C,
             for (int64_t c = c_first; c < c_end; ++c) {
               for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) {
                 if (from_memory) prefetch_part(&x[(b * C + c) * N + n], n_first, n_end, N, N * C);
-                const auto e_here = exp(from_bf16(load(&x[(b * C + c) * N + n], active)) -
+                const auto e_here = exp(to_value<T>(load(&x[(b * C + c) * N + n], active)) -
                                         load(&greatest[n - n_first], active));
                 store(&e[c * n_part + n - n_first], active, e_here);
                 store(&part[n - n_first], active, load(&part[n - n_first], active) + e_here);
@@ -267,8 +107,8 @@ void softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C,
             for_lines<kLanes32>(around_caches, &y[(b * C + c) * N + n_first], n_first, n_end,
                                 [=, &total](int64_t n, auto active) {
                                   store_around(&y[(b * C + c) * N + n], active,
-                                               to_bf16(load(&e[c * n_part + n - n_first], active) /
-                                                       load(&total[n - n_first], active)),
+                                               to_stored<T>(load(&e[c * n_part + n - n_first], active) /
+                                                            load(&total[n - n_first], active)),
                                                around_caches);
                                 });
           }
@@ -290,9 +130,9 @@ void softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C,
             float greatest_now = greatest;
             Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
             for_lanes<kLanes32>(c_first, c_end2, [=, &greatest_now_lanes](int64_t c, auto active) {
-              greatest_now_lanes =
-                  maximum(greatest_now_lanes,
-                          keep(active, from_bf16(load_every(&x[(b * C + c) * N + n], N, active)), -INFINITY));
+              greatest_now_lanes = maximum(
+                  greatest_now_lanes,
+                  keep(active, to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)), -INFINITY));
             });
             greatest_now =
                 maximum(greatest_now,
@@ -304,7 +144,7 @@ void softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C,
             Lanes<float, kLanes32> total_lanes = 0.0f;
             for_lanes<kLanes32>(c_first, c_end2, [=, &total_lanes](int64_t c, auto active) {
               total_lanes += keep(
-                  active, exp(from_bf16(load_every(&x[(b * C + c) * N + n], N, active)) - greatest), 0.0f);
+                  active, exp(to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)) - greatest), 0.0f);
             });
             total += across(total_lanes, [](auto one, auto other) { return one + other; });
           }
@@ -342,173 +182,8 @@ void softmax_channels_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C,
           for_lanes<kLanes32>(c_begin, c_end, [=](int64_t c, auto active) {
             store_every(
                 &y[(b * C + c) * N + n], N, active,
-                to_bf16(quotient(exp(from_bf16(load_every(&x[(b * C + c) * N + n], N, active)) - greatest),
-                                 total)));
-          });
-        }
-      }
-    }
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxChannelsF16Workspace {
-  int64_t e;
-  int64_t greatest2;
-  int64_t total2;
-  int64_t greatest_part;
-  int64_t total_part;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit SoftmaxChannelsF16Workspace(int64_t B, int64_t C, int64_t N) {
-    const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
-    e = reserve(thread_bytes, C * columns_of(C * 6, 512), 4);
-    greatest2 = reserve(bytes, B * N, 4);
-    total2 = reserve(bytes, B * N, 4);
-    greatest_part = reserve(bytes, C_shares * B * N, 4);
-    total_part = reserve(bytes, C_shares * B * N, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void softmax_channels_f16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N, char* workspace) {
-  const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
-  const SoftmaxChannelsF16Workspace space(B, C, N);
-  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N >= 16) {
-    const int64_t n_part = share_of(N, B, columns_of(C * 6, 512));
-    const bool around_caches = B * C * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const e = reinterpret_cast<float*>(mine + space.e);
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-          const int64_t n_end = smaller(n_first + n_part, N);
-          const bool from_memory = B * C * N * 2 >= kBeyondCaches;
-          float greatest[512];
-          for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
-            store(&greatest[n - n_first], active, -INFINITY);
-          });
-          for (int64_t c = 0; c < C; ++c) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
-              store(&greatest[n - n_first], active,
-                    maximum(load(&greatest[n - n_first], active),
-                            from_f16(load(&x[(b * C + c) * N + n], active))));
-            });
-          }
-          float total[512];
-          for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) {
-            store(&total[n - n_first], active, 0.0f);
-          });
-          for (int64_t c_first = 0; c_first < C; c_first += 512) {
-            const int64_t c_end = smaller(c_first + 512, C);
-            float part[512];
-            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              store(&part[n - n_first], active, 0.0f);
-            });
-            for (int64_t c = c_first; c < c_end; ++c) {
-              for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) {
-                if (from_memory) prefetch_part(&x[(b * C + c) * N + n], n_first, n_end, N, N * C);
-                const auto e_here = exp(from_f16(load(&x[(b * C + c) * N + n], active)) -
-                                        load(&greatest[n - n_first], active));
-                store(&e[c * n_part + n - n_first], active, e_here);
-                store(&part[n - n_first], active, load(&part[n - n_first], active) + e_here);
-              });
-            }
-            for_lanes<kLanes32>(n_first, n_end, [=, &part, &total](int64_t n, auto active) {
-              store(&total[n - n_first], active,
-                    load(&total[n - n_first], active) + load(&part[n - n_first], active));
-            });
-          }
-          for (int64_t c = 0; c < C; ++c) {
-            for_lines<kLanes32>(around_caches, &y[(b * C + c) * N + n_first], n_first, n_end,
-                                [=, &total](int64_t n, auto active) {
-                                  store_around(&y[(b * C + c) * N + n], active,
-                                               to_f16(load(&e[c * n_part + n - n_first], active) /
-                                                      load(&total[n - n_first], active)),
-                                               around_caches);
-                                });
-          }
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t n = 0; n < N; ++n) {
-          float greatest = -INFINITY;
-          float total = 0.0f;
-          const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
-                        c_end = share_begin(c_share + 1, C_shares, C, 64);
-          for (int64_t c_first = c_begin; c_first < c_end; c_first += 4096) {
-            const int64_t c_end2 = smaller(c_first + 4096, c_end);
-            float greatest_now = greatest;
-            Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-            for_lanes<kLanes32>(c_first, c_end2, [=, &greatest_now_lanes](int64_t c, auto active) {
-              greatest_now_lanes =
-                  maximum(greatest_now_lanes,
-                          keep(active, from_f16(load_every(&x[(b * C + c) * N + n], N, active)), -INFINITY));
-            });
-            greatest_now =
-                maximum(greatest_now,
-                        across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-            if (greatest_now > greatest) {
-              total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
-            }
-            greatest = greatest_now;
-            Lanes<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(c_first, c_end2, [=, &total_lanes](int64_t c, auto active) {
-              total_lanes += keep(
-                  active, exp(from_f16(load_every(&x[(b * C + c) * N + n], N, active)) - greatest), 0.0f);
-            });
-            total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          }
-          greatest_part[(c_share * B + b) * N + n] = greatest;
-          total_part[(c_share * B + b) * N + n] = total;
-        }
-      }
-    }
-    for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> greatest = -INFINITY;
-        Lanes<float, kLanes32> total = 0.0f;
-        for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          greatest = maximum(greatest, load(&greatest_part[(c_share * B + b) * N + n], active));
-        }
-        for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          total += choose(
-              load(&greatest_part[(c_share * B + b) * N + n], active) == -INFINITY && greatest > -INFINITY,
-              0.0f,
-              load(&total_part[(c_share * B + b) * N + n], active) *
-                  exp(load(&greatest_part[(c_share * B + b) * N + n], active) - greatest));
-        }
-        store(&greatest2[b * N + n], active, greatest);
-        store(&total2[b * N + n], active, total);
-      });
-    }
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t n = 0; n < N; ++n) {
-          const float greatest = greatest2[b * N + n];
-          const float total = total2[b * N + n];
-          const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
-                        c_end = share_begin(c_share + 1, C_shares, C, 64);
-          for_lanes<kLanes32>(c_begin, c_end, [=](int64_t c, auto active) {
-            store_every(
-                &y[(b * C + c) * N + n], N, active,
-                to_f16(quotient(exp(from_f16(load_every(&x[(b * C + c) * N + n], N, active)) - greatest),
-                                total)));
+                to_stored<T>(quotient(
+                    exp(to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)) - greatest), total)));
           });
         }
       }
@@ -542,31 +217,31 @@ int64_t workspace_of_softmax_channels(int64_t B, int64_t C, int64_t N) {
 }  // namespace
 
 extern "C" int64_t softmax_channels_f32_openmp_workspace(int64_t B, int64_t C, int64_t N) {
-  return workspace_of_softmax_channels<SoftmaxChannelsF32Workspace>(B, C, N);
+  return workspace_of_softmax_channels<SoftmaxChannelsWorkspace<float>>(B, C, N);
 }
 
 extern "C" int softmax_channels_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t N,
                                            void* workspace, int64_t workspace_bytes) {
-  return launch_softmax_channels<SoftmaxChannelsF32Workspace>(x, y, B, C, N, workspace, workspace_bytes,
-                                                              softmax_channels_f32);
+  return launch_softmax_channels<SoftmaxChannelsWorkspace<float>>(x, y, B, C, N, workspace, workspace_bytes,
+                                                                  softmax_channels<float>);
 }
 
 extern "C" int64_t softmax_channels_bf16_openmp_workspace(int64_t B, int64_t C, int64_t N) {
-  return workspace_of_softmax_channels<SoftmaxChannelsBf16Workspace>(B, C, N);
+  return workspace_of_softmax_channels<SoftmaxChannelsWorkspace<BF16>>(B, C, N);
 }
 
 extern "C" int softmax_channels_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
                                             void* workspace, int64_t workspace_bytes) {
-  return launch_softmax_channels<SoftmaxChannelsBf16Workspace>(x, y, B, C, N, workspace, workspace_bytes,
-                                                               softmax_channels_bf16);
+  return launch_softmax_channels<SoftmaxChannelsWorkspace<BF16>>(x, y, B, C, N, workspace, workspace_bytes,
+                                                                 softmax_channels<BF16>);
 }
 
 extern "C" int64_t softmax_channels_f16_openmp_workspace(int64_t B, int64_t C, int64_t N) {
-  return workspace_of_softmax_channels<SoftmaxChannelsF16Workspace>(B, C, N);
+  return workspace_of_softmax_channels<SoftmaxChannelsWorkspace<F16>>(B, C, N);
 }
 
 extern "C" int softmax_channels_f16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
                                            void* workspace, int64_t workspace_bytes) {
-  return launch_softmax_channels<SoftmaxChannelsF16Workspace>(x, y, B, C, N, workspace, workspace_bytes,
-                                                              softmax_channels_f16);
+  return launch_softmax_channels<SoftmaxChannelsWorkspace<F16>>(x, y, B, C, N, workspace, workspace_bytes,
+                                                                softmax_channels<F16>);
 }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,323 +21,84 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct SoftmaxF32Workspace {
+template <class T>
+struct SoftmaxWorkspace {
   int64_t greatest_slots;
   int64_t bytes = 0;
 
-  explicit SoftmaxF32Workspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, 4, 128).slot_bytes, 1);
+  explicit SoftmaxWorkspace(int64_t rows, int64_t N) {
+    greatest_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    softmax_f32_kernel(const float* x, float* y, Index rows, Index N, Index chunk, RowTeam team) {
+    softmax_kernel(const Stored<T>* x, Stored<T>* y, Index rows, Index N, Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    Value<T> greatest = -Value<T>(INFINITY);
+    Value<T> greatest_own = -Value<T>(INFINITY);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, x_pack[i]);
+          greatest_own = maximum(greatest_own, to_value<T>(x_pack[i]));
         }
       }
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float e = expf(x_pack[i] - greatest);
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> e = exp(to_value<T>(x_pack[i]) - greatest);
         if (i < remaining) {
           total_own += e;
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<float, 4> y_pack;
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float e = expf(x_pack[i] - greatest);
-        y_pack[i] = e / total;
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> e = exp(to_value<T>(x_pack[i]) - greatest);
+        y_pack[i] = to_stored<T>(e / total);
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace,
-                        cudaStream_t stream) {
-  const SoftmaxF32Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 4 == 0;
-  const RowShape shape(N, 1, rows, 4, 128);
+template <class Index, class T>
+cudaError_t softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace,
+                    cudaStream_t stream) {
+  const SoftmaxWorkspace<T> space(rows, N);
+  const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
+  const RowShape shape(N, 1, rows, kBytes<T>, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? softmax_f32_kernel<true, Index> : softmax_f32_kernel<false, Index>, shape,
-                      workspace + space.greatest_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxF64Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit SoftmaxF64Workspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, 8, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    softmax_f64_kernel(const double* x, double* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const x_kept = take<double>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    double greatest = -double(INFINITY);
-    double greatest_own = -double(INFINITY);
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, x_pack[i]);
-        }
-      }
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double e = exp(x_pack[i] - greatest);
-        if (i < remaining) {
-          total_own += e;
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](double a, double b) { return double(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<double, 2> y_pack;
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double e = exp(x_pack[i] - greatest);
-        y_pack[i] = e / total;
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace,
-                        cudaStream_t stream) {
-  const SoftmaxF64Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 2 == 0;
-  const RowShape shape(N, 1, rows, 8, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? softmax_f64_kernel<true, Index> : softmax_f64_kernel<false, Index>, shape,
-                      workspace + space.greatest_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxBf16Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit SoftmaxBf16Workspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    softmax_bf16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, from_bf16(x_pack[i]));
-        }
-      }
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float e = expf(from_bf16(x_pack[i]) - greatest);
-        if (i < remaining) {
-          total_own += e;
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float e = expf(from_bf16(x_pack[i]) - greatest);
-        y_pack[i] = to_bf16(e / total);
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace,
-                         cudaStream_t stream) {
-  const SoftmaxBf16Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? softmax_bf16_kernel<true, Index> : softmax_bf16_kernel<false, Index>, shape,
-                      workspace + space.greatest_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxF16Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit SoftmaxF16Workspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    softmax_f16_kernel(const uint16_t* x, uint16_t* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const Index items = Index(rows);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index row = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, from_f16(x_pack[i]));
-        }
-      }
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float e = expf(from_f16(x_pack[i]) - greatest);
-        if (i < remaining) {
-          total_own += e;
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float e = expf(from_f16(x_pack[i]) - greatest);
-        y_pack[i] = to_f16(e / total);
-      }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace,
-                        cudaStream_t stream) {
-  const SoftmaxF16Workspace space(rows, N);
-  const bool wide = aligned({x, y}) && N % 8 == 0;
-  const RowShape shape(N, 1, rows, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? softmax_f16_kernel<true, Index> : softmax_f16_kernel<false, Index>, shape,
+          launch_rows(wide ? softmax_kernel<true, Index, T> : softmax_kernel<false, Index, T>, shape,
                       workspace + space.greatest_slots, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
@@ -372,41 +133,41 @@ int64_t workspace_of_softmax(int64_t rows, int64_t N) {
 }  // namespace
 
 extern "C" int64_t softmax_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax<SoftmaxF32Workspace>(rows, N);
+  return workspace_of_softmax<SoftmaxWorkspace<float>>(rows, N);
 }
 
 extern "C" int softmax_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                 int64_t workspace_bytes, void* stream) {
-  return launch_softmax<SoftmaxF32Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                             softmax_f32<int32_t>, softmax_f32<int64_t>);
+  return launch_softmax<SoftmaxWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                 softmax<int32_t, float>, softmax<int64_t, float>);
 }
 
 extern "C" int64_t softmax_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax<SoftmaxF64Workspace>(rows, N);
+  return workspace_of_softmax<SoftmaxWorkspace<double>>(rows, N);
 }
 
 extern "C" int softmax_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                 int64_t workspace_bytes, void* stream) {
-  return launch_softmax<SoftmaxF64Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                             softmax_f64<int32_t>, softmax_f64<int64_t>);
+  return launch_softmax<SoftmaxWorkspace<double>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                  softmax<int32_t, double>, softmax<int64_t, double>);
 }
 
 extern "C" int64_t softmax_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax<SoftmaxBf16Workspace>(rows, N);
+  return workspace_of_softmax<SoftmaxWorkspace<BF16>>(rows, N);
 }
 
 extern "C" int softmax_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                  int64_t workspace_bytes, void* stream) {
-  return launch_softmax<SoftmaxBf16Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                              softmax_bf16<int32_t>, softmax_bf16<int64_t>);
+  return launch_softmax<SoftmaxWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                                softmax<int32_t, BF16>, softmax<int64_t, BF16>);
 }
 
 extern "C" int64_t softmax_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax<SoftmaxF16Workspace>(rows, N);
+  return workspace_of_softmax<SoftmaxWorkspace<F16>>(rows, N);
 }
 
 extern "C" int softmax_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                 int64_t workspace_bytes, void* stream) {
-  return launch_softmax<SoftmaxF16Workspace>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                             softmax_f16<int32_t>, softmax_f16<int64_t>);
+  return launch_softmax<SoftmaxWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes, stream,
+                                               softmax<int32_t, F16>, softmax<int64_t, F16>);
 }

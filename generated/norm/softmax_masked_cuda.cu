@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,23 +22,24 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct SoftmaxMaskedF32Workspace {
+template <class T>
+struct SoftmaxMaskedWorkspace {
   int64_t greatest_slots;
   int64_t bytes = 0;
 
-  explicit SoftmaxMaskedF32Workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-    greatest_slots = reserve(bytes, RowShape(K, 1, B * H * Q, 4, 128).slot_bytes, 1);
+  explicit SoftmaxMaskedWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
+    greatest_slots = reserve(bytes, RowShape(K, 1, B * H * Q, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    softmax_masked_f32_kernel(const float* x, const int32_t* length, float* y, Index B, Index H, Index Q,
-                              Index K, Index chunk, RowTeam team) {
+    softmax_masked_kernel(const Stored<T>* x, const int32_t* length, Stored<T>* y, Index B, Index H, Index Q,
+                          Index K, Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, K));
   const Index items = Index(B * H * Q);
@@ -48,16 +49,18 @@ __global__ void __launch_bounds__(512, 1)
     const Index q = Index(item % Q);
     float greatest = -INFINITY;
     float greatest_own = -INFINITY;
-    for (Index k_first = first + Index(threadIdx.x) * 4; k_first < last; k_first += Index(blockDim.x) * 4) {
+    for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
+         k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - k_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[((b * H + h) * Q + q) * K + k_first], remaining);
+      const auto x_pack =
+          load_pack<16 / kBytes<T>, 1, kWide>(&x[((b * H + h) * Q + q) * K + k_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[k_first - first], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index k = k_first + (i < remaining ? i : remaining - 1);
         const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
         if (i < remaining && kept) {
-          greatest_own = maximum(greatest_own, x_pack[i]);
+          greatest_own = maximum(greatest_own, to_value<T>(x_pack[i]));
         }
       }
     }
@@ -65,137 +68,49 @@ __global__ void __launch_bounds__(512, 1)
         greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
     float total = 0.0f;
     float total_own = 0.0f;
-    for (Index k_first = first + Index(threadIdx.x) * 4; k_first < last; k_first += Index(blockDim.x) * 4) {
+    for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
+         k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - k_first);
-      const auto x_pack = load_pack<4, 1, kWide>(
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &x_kept[k_first - first] : &x[((b * H + h) * Q + q) * K + k_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index k = k_first + (i < remaining ? i : remaining - 1);
         const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        const float e = kept ? expf(x_pack[i] - greatest) : 0.0f;
+        const float e = kept ? expf(to_value<T>(x_pack[i]) - greatest) : 0.0f;
         if (i < remaining && kept) {
           total_own += e;
         }
       }
     }
     total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    for (Index k_first = first + Index(threadIdx.x) * 4; k_first < last; k_first += Index(blockDim.x) * 4) {
+    for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
+         k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - k_first);
-      const auto x_pack = load_pack<4, 1, kWide>(
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &x_kept[k_first - first] : &x[((b * H + h) * Q + q) * K + k_first], remaining);
-      Pack<float, 4> y_pack;
+      Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index k = k_first + (i < remaining ? i : remaining - 1);
         const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        const float e = kept ? expf(x_pack[i] - greatest) : 0.0f;
-        y_pack[i] = kept ? e / total : 0.0f;
+        const float e = kept ? expf(to_value<T>(x_pack[i]) - greatest) : 0.0f;
+        y_pack[i] = to_stored<T>(kept ? e / total : 0.0f);
       }
       store_pack<kWide>(&y[((b * H + h) * Q + q) * K + k_first], y_pack, remaining);
     }
   }
 }
 
-template <class Index>
-cudaError_t softmax_masked_f32(const float* x, const int32_t* length, float* y, int64_t B, int64_t H,
-                               int64_t Q, int64_t K, char* workspace, cudaStream_t stream) {
-  const SoftmaxMaskedF32Workspace space(B, H, Q, K);
-  const bool wide = aligned({x, y}) && K % 4 == 0;
-  const RowShape shape(K, 1, B * H * Q, 4, 128);
+template <class Index, class T>
+cudaError_t softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
+                           int64_t Q, int64_t K, char* workspace, cudaStream_t stream) {
+  const SoftmaxMaskedWorkspace<T> space(B, H, Q, K);
+  const bool wide = aligned({x, y}) && K % (16 / kBytes<T>) == 0;
+  const RowShape shape(K, 1, B * H * Q, kBytes<T>, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? softmax_masked_f32_kernel<true, Index> : softmax_masked_f32_kernel<false, Index>,
+          launch_rows(wide ? softmax_masked_kernel<true, Index, T> : softmax_masked_kernel<false, Index, T>,
                       shape, workspace + space.greatest_slots, stream, x, length, y, B, H, Q, K);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxMaskedBf16Workspace {
-  int64_t greatest_slots;
-  int64_t bytes = 0;
-
-  explicit SoftmaxMaskedBf16Workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-    greatest_slots = reserve(bytes, RowShape(K, 1, B * H * Q, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    softmax_masked_bf16_kernel(const uint16_t* x, const int32_t* length, uint16_t* y, Index B, Index H,
-                               Index Q, Index K, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, K));
-  const Index items = Index(B * H * Q);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = Index(item / Q / H);
-    const Index h = Index(item / Q % H);
-    const Index q = Index(item % Q);
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
-    for (Index k_first = first + Index(threadIdx.x) * 8; k_first < last; k_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - k_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[((b * H + h) * Q + q) * K + k_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[k_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const Index k = k_first + (i < remaining ? i : remaining - 1);
-        const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        if (i < remaining && kept) {
-          greatest_own = maximum(greatest_own, from_bf16(x_pack[i]));
-        }
-      }
-    }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index k_first = first + Index(threadIdx.x) * 8; k_first < last; k_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - k_first);
-      const auto x_pack = load_pack<8, 1, kWide>(
-          keeps ? &x_kept[k_first - first] : &x[((b * H + h) * Q + q) * K + k_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const Index k = k_first + (i < remaining ? i : remaining - 1);
-        const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        const float e = kept ? expf(from_bf16(x_pack[i]) - greatest) : 0.0f;
-        if (i < remaining && kept) {
-          total_own += e;
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    for (Index k_first = first + Index(threadIdx.x) * 8; k_first < last; k_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - k_first);
-      const auto x_pack = load_pack<8, 1, kWide>(
-          keeps ? &x_kept[k_first - first] : &x[((b * H + h) * Q + q) * K + k_first], remaining);
-      Pack<uint16_t, 8> y_pack;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const Index k = k_first + (i < remaining ? i : remaining - 1);
-        const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        const float e = kept ? expf(from_bf16(x_pack[i]) - greatest) : 0.0f;
-        y_pack[i] = to_bf16(kept ? e / total : 0.0f);
-      }
-      store_pack<kWide>(&y[((b * H + h) * Q + q) * K + k_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t softmax_masked_bf16(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B, int64_t H,
-                                int64_t Q, int64_t K, char* workspace, cudaStream_t stream) {
-  const SoftmaxMaskedBf16Workspace space(B, H, Q, K);
-  const bool wide = aligned({x, y}) && K % 8 == 0;
-  const RowShape shape(K, 1, B * H * Q, 2, 128);
-  if (const cudaError_t error = launch_rows(
-          wide ? softmax_masked_bf16_kernel<true, Index> : softmax_masked_bf16_kernel<false, Index>, shape,
-          workspace + space.greatest_slots, stream, x, length, y, B, H, Q, K);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -229,25 +144,25 @@ int64_t workspace_of_softmax_masked(int64_t B, int64_t H, int64_t Q, int64_t K) 
 }  // namespace
 
 extern "C" int64_t softmax_masked_f32_cuda_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  return workspace_of_softmax_masked<SoftmaxMaskedF32Workspace>(B, H, Q, K);
+  return workspace_of_softmax_masked<SoftmaxMaskedWorkspace<float>>(B, H, Q, K);
 }
 
 extern "C" int softmax_masked_f32_cuda(const float* x, const int32_t* length, float* y, int64_t B, int64_t H,
                                        int64_t Q, int64_t K, void* workspace, int64_t workspace_bytes,
                                        void* stream) {
-  return launch_softmax_masked<SoftmaxMaskedF32Workspace>(
-      x, length, y, B, H, Q, K, workspace, workspace_bytes, stream, softmax_masked_f32<int32_t>,
-      softmax_masked_f32<int64_t>);
+  return launch_softmax_masked<SoftmaxMaskedWorkspace<float>>(
+      x, length, y, B, H, Q, K, workspace, workspace_bytes, stream, softmax_masked<int32_t, float>,
+      softmax_masked<int64_t, float>);
 }
 
 extern "C" int64_t softmax_masked_bf16_cuda_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  return workspace_of_softmax_masked<SoftmaxMaskedBf16Workspace>(B, H, Q, K);
+  return workspace_of_softmax_masked<SoftmaxMaskedWorkspace<BF16>>(B, H, Q, K);
 }
 
 extern "C" int softmax_masked_bf16_cuda(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B,
                                         int64_t H, int64_t Q, int64_t K, void* workspace,
                                         int64_t workspace_bytes, void* stream) {
-  return launch_softmax_masked<SoftmaxMaskedBf16Workspace>(
-      x, length, y, B, H, Q, K, workspace, workspace_bytes, stream, softmax_masked_bf16<int32_t>,
-      softmax_masked_bf16<int64_t>);
+  return launch_softmax_masked<SoftmaxMaskedWorkspace<BF16>>(
+      x, length, y, B, H, Q, K, workspace, workspace_bytes, stream, softmax_masked<int32_t, BF16>,
+      softmax_masked<int64_t, BF16>);
 }

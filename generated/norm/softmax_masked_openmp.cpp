@@ -14,7 +14,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,8 +23,9 @@ namespace {
 using namespace kgen_openmp;
 
 // For Q <= 15 && K <= 15: rows that fill no vector.
-void softmax_masked_f32_short(const float* x, const int32_t* length, float* y, int64_t B, int64_t H,
-                              int64_t Q, int64_t K) {
+template <class T>
+void softmax_masked_short(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
+                          int64_t Q, int64_t K) {
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t h_first = 0; h_first < H; h_first += 256) {
@@ -34,7 +35,8 @@ void softmax_masked_f32_short(const float* x, const int32_t* length, float* y, i
           for (int64_t k = 0; k < K; ++k) {
             const bool kept = k <= q && k < int64_t(length[b]);
             if (kept) {
-              greatest = maximum(greatest, load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active));
+              greatest = maximum(greatest,
+                                 to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)));
             }
           }
           Lanes<float, kLanes32> total = 0.0f;
@@ -42,7 +44,8 @@ void softmax_masked_f32_short(const float* x, const int32_t* length, float* y, i
           for (int64_t k = 0; k < K; ++k) {
             const bool kept = k <= q && k < int64_t(length[b]);
             const auto e_here =
-                kept ? exp(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active) - greatest)
+                kept ? exp(to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)) -
+                           greatest)
                      : Lanes<float, kLanes32>(0.0f);
             e[k] = e_here;
             if (kept) {
@@ -52,7 +55,7 @@ void softmax_masked_f32_short(const float* x, const int32_t* length, float* y, i
           for (int64_t k = 0; k < K; ++k) {
             const bool kept = k <= q && k < int64_t(length[b]);
             store_every(&y[((b * H + h) * Q + q) * K + k], K * Q, active,
-                        kept ? e[k] / total : Lanes<float, kLanes32>(0.0f));
+                        to_stored<T>(kept ? e[k] / total : Lanes<float, kLanes32>(0.0f)));
           }
         }
       });
@@ -61,8 +64,9 @@ void softmax_masked_f32_short(const float* x, const int32_t* length, float* y, i
 }
 
 // For K <= 15: rows that fill no vector.
-void softmax_masked_f32_short2(const float* x, const int32_t* length, float* y, int64_t B, int64_t H,
-                               int64_t Q, int64_t K) {
+template <class T>
+void softmax_masked_short2(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
+                           int64_t Q, int64_t K) {
   OMP(omp parallel for collapse(3) schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t h = 0; h < H; ++h) {
@@ -75,157 +79,8 @@ void softmax_masked_f32_short2(const float* x, const int32_t* length, float* y, 
             if (any_lane(chosen)) {
               greatest =
                   maximum(greatest,
-                          keep(chosen, load_every(&x[((b * H + h) * Q + q) * K + k], K, active), -INFINITY));
-            }
-          }
-          Lanes<float, kLanes32> total = 0.0f;
-          Lanes<float, kLanes32> e[15] = {};
-          for (int64_t k = 0; k < K; ++k) {
-            const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
-            const auto e_here =
-                choose(kept, exp(load_every(&x[((b * H + h) * Q + q) * K + k], K, active) - greatest), 0.0f);
-            e[k] = e_here;
-            const auto chosen = active && kept;
-            if (any_lane(chosen)) {
-              total += keep(chosen, e_here, 0.0f);
-            }
-          }
-          for (int64_t k = 0; k < K; ++k) {
-            const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
-            store_every(&y[((b * H + h) * Q + q) * K + k], K, active, choose(kept, e[k] / total, 0.0f));
-          }
-        });
-      }
-    }
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxMaskedF32Workspace {
-  int64_t e;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit SoftmaxMaskedF32Workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-    (void)B;
-    (void)H;
-    (void)Q;
-    e = reserve(thread_bytes, K, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void softmax_masked_f32(const float* x, const int32_t* length, float* y, int64_t B, int64_t H, int64_t Q,
-                        int64_t K, char* workspace) {
-  const SoftmaxMaskedF32Workspace space(B, H, Q, K);
-  const bool around_caches = B * H * Q * K * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const e = reinterpret_cast<float*>(mine + space.e);
-    OMP(omp for collapse(3) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t h = 0; h < H; ++h) {
-        for (int64_t q = 0; q < Q; ++q) {
-          const int64_t q_ahead = K <= 16384 ? smaller(q + 1, Q - 1) : q;
-          float greatest = -INFINITY;
-          const int32_t length_ = length[b];
-          Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-          for_lanes<kLanes32>(0, K, [=, &greatest_lanes](int64_t k, auto active) {
-            const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_);
-            const auto chosen = active && kept;
-            greatest_lanes = maximum(
-                greatest_lanes, keep(chosen, load(&x[((b * H + h) * Q + q) * K + k], active), -INFINITY));
-          });
-          greatest = maximum(
-              greatest, across(greatest_lanes, [](auto one, auto other) { return maximum(one, other); }));
-          float total = 0.0f;
-          const int32_t length_2 = length[b];
-          for (int64_t k_block = 0; k_block < K; k_block += 4096) {
-            Sum<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(
-                k_block, smaller(k_block + 4096, K), [=, &total_lanes](int64_t k, auto active) {
-                  prefetch(&x[((b * H + h) * Q + q_ahead) * K + k]);
-                  const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_2);
-                  const auto e_here =
-                      choose(kept, exp(load(&x[((b * H + h) * Q + q) * K + k], active) - greatest), 0.0f);
-                  store(&e[k], active, e_here);
-                  const auto chosen = active && kept;
-                  total_lanes += keep(chosen, e_here, 0.0f);
-                });
-            total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          }
-          const int32_t length_3 = length[b];
-          for_lines<kLanes32>(
-              around_caches, &y[((b * H + h) * Q + q) * K], 0, K, [=](int64_t k, auto active) {
-                const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_3);
-                store_around(&y[((b * H + h) * Q + q) * K + k], active,
-                             choose(kept, quotient(load(&e[k], active), total), 0.0f), around_caches);
-              });
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// For Q <= 15 && K <= 15: rows that fill no vector.
-void softmax_masked_bf16_short(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B, int64_t H,
-                               int64_t Q, int64_t K) {
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h_first = 0; h_first < H; h_first += 256) {
-      for_lanes<kLanes32>(h_first, smaller(h_first + 256, H), [=](int64_t h, auto active) {
-        for (int64_t q = 0; q < Q; ++q) {
-          Lanes<float, kLanes32> greatest = -INFINITY;
-          for (int64_t k = 0; k < K; ++k) {
-            const bool kept = k <= q && k < int64_t(length[b]);
-            if (kept) {
-              greatest =
-                  maximum(greatest, from_bf16(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)));
-            }
-          }
-          Lanes<float, kLanes32> total = 0.0f;
-          Lanes<float, kLanes32> e[15] = {};
-          for (int64_t k = 0; k < K; ++k) {
-            const bool kept = k <= q && k < int64_t(length[b]);
-            const auto e_here =
-                kept ? exp(from_bf16(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)) - greatest)
-                     : Lanes<float, kLanes32>(0.0f);
-            e[k] = e_here;
-            if (kept) {
-              total += e_here;
-            }
-          }
-          for (int64_t k = 0; k < K; ++k) {
-            const bool kept = k <= q && k < int64_t(length[b]);
-            store_every(&y[((b * H + h) * Q + q) * K + k], K * Q, active,
-                        to_bf16(kept ? e[k] / total : Lanes<float, kLanes32>(0.0f)));
-          }
-        }
-      });
-    }
-  }
-}
-
-// For K <= 15: rows that fill no vector.
-void softmax_masked_bf16_short2(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B, int64_t H,
-                                int64_t Q, int64_t K) {
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h = 0; h < H; ++h) {
-      for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
-          Lanes<float, kLanes32> greatest = -INFINITY;
-          for (int64_t k = 0; k < K; ++k) {
-            const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
-            const auto chosen = active && kept;
-            if (any_lane(chosen)) {
-              greatest = maximum(
-                  greatest, keep(chosen, from_bf16(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)),
-                                 -INFINITY));
+                          keep(chosen, to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)),
+                               -INFINITY));
             }
           }
           Lanes<float, kLanes32> total = 0.0f;
@@ -233,7 +88,7 @@ void softmax_masked_bf16_short2(const uint16_t* x, const int32_t* length, uint16
           for (int64_t k = 0; k < K; ++k) {
             const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
             const auto e_here = choose(
-                kept, exp(from_bf16(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)) - greatest),
+                kept, exp(to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)) - greatest),
                 0.0f);
             e[k] = e_here;
             const auto chosen = active && kept;
@@ -244,7 +99,7 @@ void softmax_masked_bf16_short2(const uint16_t* x, const int32_t* length, uint16
           for (int64_t k = 0; k < K; ++k) {
             const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
             store_every(&y[((b * H + h) * Q + q) * K + k], K, active,
-                        to_bf16(choose(kept, e[k] / total, 0.0f)));
+                        to_stored<T>(choose(kept, e[k] / total, 0.0f)));
           }
         });
       }
@@ -253,13 +108,13 @@ void softmax_masked_bf16_short2(const uint16_t* x, const int32_t* length, uint16
 }
 
 // Where the intermediates lie in the workspace.
-struct SoftmaxMaskedBf16Workspace {
+struct SoftmaxMaskedWorkspace {
   int64_t e;
   int64_t threads;
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
-  explicit SoftmaxMaskedBf16Workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
+  explicit SoftmaxMaskedWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
     (void)B;
     (void)H;
     (void)Q;
@@ -269,10 +124,11 @@ struct SoftmaxMaskedBf16Workspace {
   }
 };
 
-void softmax_masked_bf16(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B, int64_t H,
-                         int64_t Q, int64_t K, char* workspace) {
-  const SoftmaxMaskedBf16Workspace space(B, H, Q, K);
-  const bool around_caches = B * H * Q * K * 2 >= kBeyondCaches;
+template <class T>
+void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H, int64_t Q,
+                    int64_t K, char* workspace) {
+  const SoftmaxMaskedWorkspace space(B, H, Q, K);
+  const bool around_caches = B * H * Q * K * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -281,16 +137,16 @@ void softmax_masked_bf16(const uint16_t* x, const int32_t* length, uint16_t* y, 
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t h = 0; h < H; ++h) {
         for (int64_t q = 0; q < Q; ++q) {
-          const int64_t q_ahead = K <= 32768 ? smaller(q + 1, Q - 1) : q;
+          const int64_t q_ahead = K <= 65536 / kBytes<T> ? smaller(q + 1, Q - 1) : q;
           float greatest = -INFINITY;
           const int32_t length_ = length[b];
           Extreme<float, kLanes32> greatest_lanes = -INFINITY;
           for_lanes<kLanes32>(0, K, [=, &greatest_lanes](int64_t k, auto active) {
             const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_);
             const auto chosen = active && kept;
-            greatest_lanes =
-                maximum(greatest_lanes,
-                        keep(chosen, from_bf16(load(&x[((b * H + h) * Q + q) * K + k], active)), -INFINITY));
+            greatest_lanes = maximum(
+                greatest_lanes,
+                keep(chosen, to_value<T>(load(&x[((b * H + h) * Q + q) * K + k], active)), -INFINITY));
           });
           greatest = maximum(
               greatest, across(greatest_lanes, [](auto one, auto other) { return maximum(one, other); }));
@@ -303,7 +159,8 @@ void softmax_masked_bf16(const uint16_t* x, const int32_t* length, uint16_t* y, 
                   prefetch(&x[((b * H + h) * Q + q_ahead) * K + k]);
                   const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_2);
                   const auto e_here = choose(
-                      kept, exp(from_bf16(load(&x[((b * H + h) * Q + q) * K + k], active)) - greatest), 0.0f);
+                      kept, exp(to_value<T>(load(&x[((b * H + h) * Q + q) * K + k], active)) - greatest),
+                      0.0f);
                   store(&e[k], active, e_here);
                   const auto chosen = active && kept;
                   total_lanes += keep(chosen, e_here, 0.0f);
@@ -315,7 +172,7 @@ void softmax_masked_bf16(const uint16_t* x, const int32_t* length, uint16_t* y, 
               around_caches, &y[((b * H + h) * Q + q) * K], 0, K, [=](int64_t k, auto active) {
                 const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_3);
                 store_around(&y[((b * H + h) * Q + q) * K + k], active,
-                             to_bf16(choose(kept, quotient(load(&e[k], active), total), 0.0f)),
+                             to_stored<T>(choose(kept, quotient(load(&e[k], active), total), 0.0f)),
                              around_caches);
               });
         }
@@ -362,25 +219,25 @@ int64_t workspace_of_softmax_masked(int64_t B, int64_t H, int64_t Q, int64_t K) 
 }  // namespace
 
 extern "C" int64_t softmax_masked_f32_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  return workspace_of_softmax_masked<SoftmaxMaskedF32Workspace>(B, H, Q, K);
+  return workspace_of_softmax_masked<SoftmaxMaskedWorkspace>(B, H, Q, K);
 }
 
 extern "C" int softmax_masked_f32_openmp(const float* x, const int32_t* length, float* y, int64_t B,
                                          int64_t H, int64_t Q, int64_t K, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_softmax_masked<SoftmaxMaskedF32Workspace>(x, length, y, B, H, Q, K, workspace,
-                                                          workspace_bytes, softmax_masked_f32_short,
-                                                          softmax_masked_f32_short2, softmax_masked_f32);
+  return launch_softmax_masked<SoftmaxMaskedWorkspace>(x, length, y, B, H, Q, K, workspace, workspace_bytes,
+                                                       softmax_masked_short<float>,
+                                                       softmax_masked_short2<float>, softmax_masked<float>);
 }
 
 extern "C" int64_t softmax_masked_bf16_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  return workspace_of_softmax_masked<SoftmaxMaskedBf16Workspace>(B, H, Q, K);
+  return workspace_of_softmax_masked<SoftmaxMaskedWorkspace>(B, H, Q, K);
 }
 
 extern "C" int softmax_masked_bf16_openmp(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B,
                                           int64_t H, int64_t Q, int64_t K, void* workspace,
                                           int64_t workspace_bytes) {
-  return launch_softmax_masked<SoftmaxMaskedBf16Workspace>(x, length, y, B, H, Q, K, workspace,
-                                                           workspace_bytes, softmax_masked_bf16_short,
-                                                           softmax_masked_bf16_short2, softmax_masked_bf16);
+  return launch_softmax_masked<SoftmaxMaskedWorkspace>(x, length, y, B, H, Q, K, workspace, workspace_bytes,
+                                                       softmax_masked_short<BF16>,
+                                                       softmax_masked_short2<BF16>, softmax_masked<BF16>);
 }

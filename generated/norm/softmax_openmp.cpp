@@ -17,7 +17,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,30 +26,32 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void softmax_f32_short(const float* x, float* y, int64_t rows, int64_t N) {
+template <class T>
+void softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
+    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
       for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, load_every(&x[row * N + n], N, active));
+        greatest = maximum(greatest, to_value<T>(load_every(&x[row * N + n], N, active)));
       }
-      Lanes<float, kLanes32> total = 0.0f;
-      Lanes<float, kLanes32> e[15] = {};
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+      Lanes<Value<T>, kLanesOf<Value<T>>> e[15] = {};
       for (int64_t n = 0; n < N; ++n) {
-        const auto e_here = exp(load_every(&x[row * N + n], N, active) - greatest);
+        const auto e_here = exp(to_value<T>(load_every(&x[row * N + n], N, active)) - greatest);
         e[n] = e_here;
         total += e_here;
       }
       for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, e[n] / total);
+        store_every(&y[row * N + n], N, active, to_stored<T>(e[n] / total));
       }
     });
   }
 }
 
 // Where the intermediates lie in the workspace.
-struct SoftmaxF32Workspace {
+template <class T>
+struct SoftmaxWorkspace {
   int64_t e;
   int64_t greatest2;
   int64_t total2;
@@ -59,210 +61,57 @@ struct SoftmaxF32Workspace {
   int64_t thread_bytes = 0;
   int64_t bytes = 0;
 
-  explicit SoftmaxF32Workspace(int64_t rows, int64_t N) {
+  explicit SoftmaxWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    e = reserve(thread_bytes, N, 4);
-    greatest2 = reserve(bytes, rows, 4);
-    total2 = reserve(bytes, rows, 4);
-    greatest_part = reserve(bytes, N_shares * rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
+    e = reserve(thread_bytes, N, kBytes<Value<T>>);
+    greatest2 = reserve(bytes, rows, kBytes<Value<T>>);
+    total2 = reserve(bytes, rows, kBytes<Value<T>>);
+    greatest_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     threads = reserve(bytes, thread_count(), thread_bytes);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void softmax_f32(const float* x, float* y, int64_t rows, int64_t N, char* workspace) {
+template <class T>
+void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const SoftmaxF32Workspace space(rows, N);
-  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 524288) {
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
+  const SoftmaxWorkspace<T> space(rows, N);
+  Value<T>* const greatest2 = reinterpret_cast<Value<T>*>(workspace + space.greatest2);
+  Value<T>* const total2 = reinterpret_cast<Value<T>*>(workspace + space.total2);
+  Value<T>* const greatest_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_part);
+  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  if (N <= 4194304 / (kBytes<T> + kBytes<Value<T>>)) {
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const e = reinterpret_cast<float*>(mine + space.e);
+      Value<T>* const e = reinterpret_cast<Value<T>*>(mine + space.e);
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
-        float greatest = -INFINITY;
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
+        const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
+        Value<T> greatest = -Value<T>(INFINITY);
+        Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<Value<T>>>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
+          greatest_lanes = maximum(
+              greatest_lanes, keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
         });
         greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        float total = 0.0f;
+        Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            prefetch(&x[row_ahead * N + n]);
-            const auto e_here = exp(load(&x[row * N + n], active) - greatest);
-            store(&e[n], active, e_here);
-            total_lanes += keep(active, e_here, 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float greatest = -INFINITY;
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * 4 >= kBeyondCaches;
-          float greatest_now = greatest;
-          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
-            greatest_now_lanes =
-                maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -INFINITY));
-          });
-          greatest_now =
-              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest) {
-            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
-          }
-          greatest = greatest_now;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            total_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        greatest_part[n_share * rows + row] = greatest;
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(
-            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest > -INFINITY, 0.0f,
-            load(&total_part[n_share * rows + row], active) *
-                exp(load(&greatest_part[n_share * rows + row], active) - greatest));
-      }
-      store(&greatest2[row], active, greatest);
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float greatest = greatest2[row];
-          const float total = total2[row];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(&y[row * N + n], active,
-                             quotient(exp(load(&x[row * N + n], active) - greatest), total), around_caches);
+          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(
+              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+                prefetch(&x[row_ahead * N + n]);
+                const auto e_here = exp(to_value<T>(load(&x[row * N + n], active)) - greatest);
+                store(&e[n], active, e_here);
+                total_lanes += keep(active, e_here, Value<T>(0));
               });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void softmax_f64_short(const double* x, double* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes64>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> greatest = -double(INFINITY);
-      for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, load_every(&x[row * N + n], N, active));
-      }
-      Lanes<double, kLanes64> total = 0.0;
-      Lanes<double, kLanes64> e[15] = {};
-      for (int64_t n = 0; n < N; ++n) {
-        const auto e_here = exp(load_every(&x[row * N + n], N, active) - greatest);
-        e[n] = e_here;
-        total += e_here;
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, e[n] / total);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxF64Workspace {
-  int64_t e;
-  int64_t greatest2;
-  int64_t total2;
-  int64_t greatest_part;
-  int64_t total_part;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit SoftmaxF64Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    e = reserve(thread_bytes, N, 8);
-    greatest2 = reserve(bytes, rows, 8);
-    total2 = reserve(bytes, rows, 8);
-    greatest_part = reserve(bytes, N_shares * rows, 8);
-    total_part = reserve(bytes, N_shares * rows, 8);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const SoftmaxF64Workspace space(rows, N);
-  double* const greatest2 = reinterpret_cast<double*>(workspace + space.greatest2);
-  double* const total2 = reinterpret_cast<double*>(workspace + space.total2);
-  double* const greatest_part = reinterpret_cast<double*>(workspace + space.greatest_part);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  if (N <= 262144) {
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      double* const e = reinterpret_cast<double*>(mine + space.e);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
-        double greatest = -double(INFINITY);
-        Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes =
-              maximum(greatest_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        double total = 0.0;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            prefetch(&x[row_ahead * N + n]);
-            const auto e_here = exp(load(&x[row * N + n], active) - greatest);
-            store(&e[n], active, e_here);
-            total_lanes += keep(active, e_here, 0.0);
-          });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
-        for_lines<kLanes64>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          store_around(&y[row * N + n], active, quotient(load(&e[n], active), total), around_caches);
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+          store_around(&y[row * N + n], active, to_stored<T>(quotient(load(&e[n], active), total)),
+                       around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -271,29 +120,31 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t row = 0; row < rows; ++row) {
-        double greatest = -double(INFINITY);
-        double total = 0.0;
+        Value<T> greatest = -Value<T>(INFINITY);
+        Value<T> total = Value<T>(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * 8 >= kBeyondCaches;
-          double greatest_now = greatest;
-          Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-          for_lanes<kLanes64>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
+          const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
+          Value<T> greatest_now = greatest;
+          Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
             greatest_now_lanes =
-                maximum(greatest_now_lanes, keep(active, load(&x[row * N + n], active), -double(INFINITY)));
+                maximum(greatest_now_lanes,
+                        keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
           });
           greatest_now =
               maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
           if (greatest_now > greatest) {
-            total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
+            total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
           }
           greatest = greatest_now;
-          Lanes<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+          Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            total_lanes += keep(active, exp(load(&x[row * N + n], active) - greatest), 0.0);
+            total_lanes +=
+                keep(active, exp(to_value<T>(load(&x[row * N + n], active)) - greatest), Value<T>(0));
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
@@ -301,353 +152,38 @@ void softmax_f64(const double* x, double* y, int64_t rows, int64_t N, char* work
         total_part[n_share * rows + row] = total;
       }
     }
-    for_lanes<kLanes64>(0, rows, [=](int64_t row, auto active) {
-      Lanes<double, kLanes64> greatest = -double(INFINITY);
-      Lanes<double, kLanes64> total = 0.0;
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(load(&greatest_part[n_share * rows + row], active) == -double(INFINITY) &&
-                            greatest > -double(INFINITY),
-                        0.0,
+        total += choose(load(&greatest_part[n_share * rows + row], active) == -Value<T>(INFINITY) &&
+                            greatest > -Value<T>(INFINITY),
+                        Value<T>(0),
                         load(&total_part[n_share * rows + row], active) *
                             exp(load(&greatest_part[n_share * rows + row], active) - greatest));
       }
       store(&greatest2[row], active, greatest);
       store(&total2[row], active, total);
     });
-    const bool around_caches = rows * N * 8 >= kBeyondCaches;
+    const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const double greatest = greatest2[row];
-          const double total = total2[row];
+          const Value<T> greatest = greatest2[row];
+          const Value<T> total = total2[row];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes64>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(&y[row * N + n], active,
-                             quotient(exp(load(&x[row * N + n], active) - greatest), total), around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void softmax_bf16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, from_bf16(load_every(&x[row * N + n], N, active)));
-      }
-      Lanes<float, kLanes32> total = 0.0f;
-      Lanes<float, kLanes32> e[15] = {};
-      for (int64_t n = 0; n < N; ++n) {
-        const auto e_here = exp(from_bf16(load_every(&x[row * N + n], N, active)) - greatest);
-        e[n] = e_here;
-        total += e_here;
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, to_bf16(e[n] / total));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxBf16Workspace {
-  int64_t e;
-  int64_t greatest2;
-  int64_t total2;
-  int64_t greatest_part;
-  int64_t total_part;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit SoftmaxBf16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    e = reserve(thread_bytes, N, 4);
-    greatest2 = reserve(bytes, rows, 4);
-    total2 = reserve(bytes, rows, 4);
-    greatest_part = reserve(bytes, N_shares * rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void softmax_bf16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const SoftmaxBf16Workspace space(rows, N);
-  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 699050) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const e = reinterpret_cast<float*>(mine + space.e);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-        float greatest = -INFINITY;
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes =
-              maximum(greatest_lanes, keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        float total = 0.0f;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            prefetch(&x[row_ahead * N + n]);
-            const auto e_here = exp(from_bf16(load(&x[row * N + n], active)) - greatest);
-            store(&e[n], active, e_here);
-            total_lanes += keep(active, e_here, 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          store_around(&y[row * N + n], active, to_bf16(quotient(load(&e[n], active), total)), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float greatest = -INFINITY;
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * 2 >= kBeyondCaches;
-          float greatest_now = greatest;
-          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
-            greatest_now_lanes = maximum(greatest_now_lanes,
-                                         keep(active, from_bf16(load(&x[row * N + n], active)), -INFINITY));
-          });
-          greatest_now =
-              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest) {
-            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
-          }
-          greatest = greatest_now;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            total_lanes += keep(active, exp(from_bf16(load(&x[row * N + n], active)) - greatest), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        greatest_part[n_share * rows + row] = greatest;
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(
-            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest > -INFINITY, 0.0f,
-            load(&total_part[n_share * rows + row], active) *
-                exp(load(&greatest_part[n_share * rows + row], active) - greatest));
-      }
-      store(&greatest2[row], active, greatest);
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float greatest = greatest2[row];
-          const float total = total2[row];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
+          for_lines<kLanesOf<Value<T>>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
                 store_around(
                     &y[row * N + n], active,
-                    to_bf16(quotient(exp(from_bf16(load(&x[row * N + n], active)) - greatest), total)),
+                    to_stored<T>(quotient(exp(to_value<T>(load(&x[row * N + n], active)) - greatest), total)),
                     around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void softmax_f16_short(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanes32>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, from_f16(load_every(&x[row * N + n], N, active)));
-      }
-      Lanes<float, kLanes32> total = 0.0f;
-      Lanes<float, kLanes32> e[15] = {};
-      for (int64_t n = 0; n < N; ++n) {
-        const auto e_here = exp(from_f16(load_every(&x[row * N + n], N, active)) - greatest);
-        e[n] = e_here;
-        total += e_here;
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, to_f16(e[n] / total));
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct SoftmaxF16Workspace {
-  int64_t e;
-  int64_t greatest2;
-  int64_t total2;
-  int64_t greatest_part;
-  int64_t total_part;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
-
-  explicit SoftmaxF16Workspace(int64_t rows, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    e = reserve(thread_bytes, N, 4);
-    greatest2 = reserve(bytes, rows, 4);
-    total2 = reserve(bytes, rows, 4);
-    greatest_part = reserve(bytes, N_shares * rows, 4);
-    total_part = reserve(bytes, N_shares * rows, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void softmax_f16(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const SoftmaxF16Workspace space(rows, N);
-  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N <= 699050) {
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const e = reinterpret_cast<float*>(mine + space.e);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 32768 ? smaller(row + 1, rows - 1) : row;
-        float greatest = -INFINITY;
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes =
-              maximum(greatest_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        float total = 0.0f;
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            prefetch(&x[row_ahead * N + n]);
-            const auto e_here = exp(from_f16(load(&x[row * N + n], active)) - greatest);
-            store(&e[n], active, e_here);
-            total_lanes += keep(active, e_here, 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        for_lines<kLanes32>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
-          store_around(&y[row * N + n], active, to_f16(quotient(load(&e[n], active), total)), around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        float greatest = -INFINITY;
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * 2 >= kBeyondCaches;
-          float greatest_now = greatest;
-          Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
-            greatest_now_lanes =
-                maximum(greatest_now_lanes, keep(active, from_f16(load(&x[row * N + n], active)), -INFINITY));
-          });
-          greatest_now =
-              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest) {
-            total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
-          }
-          greatest = greatest_now;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            total_lanes += keep(active, exp(from_f16(load(&x[row * N + n], active)) - greatest), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        greatest_part[n_share * rows + row] = greatest;
-        total_part[n_share * rows + row] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) {
-      Lanes<float, kLanes32> greatest = -INFINITY;
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(
-            load(&greatest_part[n_share * rows + row], active) == -INFINITY && greatest > -INFINITY, 0.0f,
-            load(&total_part[n_share * rows + row], active) *
-                exp(load(&greatest_part[n_share * rows + row], active) - greatest));
-      }
-      store(&greatest2[row], active, greatest);
-      store(&total2[row], active, total);
-    });
-    const bool around_caches = rows * N * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const float greatest = greatest2[row];
-          const float total = total2[row];
-          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                        n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanes32>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
-                store_around(&y[row * N + n], active,
-                             to_f16(quotient(exp(from_f16(load(&x[row * N + n], active)) - greatest), total)),
-                             around_caches);
               });
         }
       }
@@ -687,41 +223,41 @@ int64_t workspace_of_softmax(int64_t rows, int64_t N) {
 }  // namespace
 
 extern "C" int64_t softmax_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax<SoftmaxF32Workspace>(rows, N);
+  return workspace_of_softmax<SoftmaxWorkspace<float>>(rows, N);
 }
 
 extern "C" int softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                   int64_t workspace_bytes) {
-  return launch_softmax<SoftmaxF32Workspace>(x, y, rows, N, workspace, workspace_bytes, softmax_f32_short,
-                                             softmax_f32);
+  return launch_softmax<SoftmaxWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes,
+                                                 softmax_short<float>, softmax<float>);
 }
 
 extern "C" int64_t softmax_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax<SoftmaxF64Workspace>(rows, N);
+  return workspace_of_softmax<SoftmaxWorkspace<double>>(rows, N);
 }
 
 extern "C" int softmax_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                   int64_t workspace_bytes) {
-  return launch_softmax<SoftmaxF64Workspace>(x, y, rows, N, workspace, workspace_bytes, softmax_f64_short,
-                                             softmax_f64);
+  return launch_softmax<SoftmaxWorkspace<double>>(x, y, rows, N, workspace, workspace_bytes,
+                                                  softmax_short<double>, softmax<double>);
 }
 
 extern "C" int64_t softmax_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax<SoftmaxBf16Workspace>(rows, N);
+  return workspace_of_softmax<SoftmaxWorkspace<BF16>>(rows, N);
 }
 
 extern "C" int softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                    int64_t workspace_bytes) {
-  return launch_softmax<SoftmaxBf16Workspace>(x, y, rows, N, workspace, workspace_bytes, softmax_bf16_short,
-                                              softmax_bf16);
+  return launch_softmax<SoftmaxWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                softmax_short<BF16>, softmax<BF16>);
 }
 
 extern "C" int64_t softmax_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax<SoftmaxF16Workspace>(rows, N);
+  return workspace_of_softmax<SoftmaxWorkspace<F16>>(rows, N);
 }
 
 extern "C" int softmax_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                   int64_t workspace_bytes) {
-  return launch_softmax<SoftmaxF16Workspace>(x, y, rows, N, workspace, workspace_bytes, softmax_f16_short,
-                                             softmax_f16);
+  return launch_softmax<SoftmaxWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes, softmax_short<F16>,
+                                               softmax<F16>);
 }

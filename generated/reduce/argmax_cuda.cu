@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,167 +21,19 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct ArgmaxF32Workspace {
+struct ArgmaxWorkspace {
   int64_t where_slots;
   int64_t bytes = 0;
 
-  explicit ArgmaxF32Workspace(int64_t M, int64_t N) {
+  explicit ArgmaxWorkspace(int64_t M, int64_t N) {
     where_slots = reserve(bytes, RowShape(N, 1, M, 0, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1) argmax_f32_kernel(const float* x, int64_t* position, float* value,
-                                                            Index M, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(M);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m = item;
-    int64_t where = -1;
-    float best = 0.0f;
-    float greatest = -INFINITY;
-    int64_t where_own = -1;
-    float best_own = 0.0f;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const Index n = n_first + (i < remaining ? i : remaining - 1);
-        if (i < remaining) {
-          if (where_own < 0 || above(x_pack[i], best_own)) {
-            best_own = x_pack[i];
-            where_own = int64_t(n);
-          }
-        }
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, x_pack[i]);
-        }
-      }
-    }
-    const Best<float> found = team.fold(Best<float>{best_own, where_own},
-                                        [](Best<float> a, Best<float> b) { return first_above(a, b); });
-    if (found.index >= 0 && (where < 0 || above(found.value, best))) {
-      best = found.value;
-      where = found.index;
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    if (writes) {
-      position[m] = where;
-    }
-    if (writes) {
-      value[m] = greatest;
-    }
-  }
-}
-
-template <class Index>
-cudaError_t argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int64_t N, char* workspace,
-                       cudaStream_t stream) {
-  const ArgmaxF32Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 4 == 0;
-  const RowShape shape(N, 1, M, 0, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? argmax_f32_kernel<true, Index> : argmax_f32_kernel<false, Index>, shape,
-                      workspace + space.where_slots, stream, x, position, value, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct ArgmaxF64Workspace {
-  int64_t where_slots;
-  int64_t bytes = 0;
-
-  explicit ArgmaxF64Workspace(int64_t M, int64_t N) {
-    where_slots = reserve(bytes, RowShape(N, 1, M, 0, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1) argmax_f64_kernel(const double* x, int64_t* position, double* value,
-                                                            Index M, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(M);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m = item;
-    int64_t where = -1;
-    double best = 0.0;
-    double greatest = -double(INFINITY);
-    int64_t where_own = -1;
-    double best_own = 0.0;
-    double greatest_own = -double(INFINITY);
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const Index n = n_first + (i < remaining ? i : remaining - 1);
-        if (i < remaining) {
-          if (where_own < 0 || above(x_pack[i], best_own)) {
-            best_own = x_pack[i];
-            where_own = int64_t(n);
-          }
-        }
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, x_pack[i]);
-        }
-      }
-    }
-    const Best<double> found = team.fold(Best<double>{best_own, where_own},
-                                         [](Best<double> a, Best<double> b) { return first_above(a, b); });
-    if (found.index >= 0 && (where < 0 || above(found.value, best))) {
-      best = found.value;
-      where = found.index;
-    }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](double a, double b) { return double(maximum(a, b)); }));
-    if (writes) {
-      position[m] = where;
-    }
-    if (writes) {
-      value[m] = greatest;
-    }
-  }
-}
-
-template <class Index>
-cudaError_t argmax_f64(const double* x, int64_t* position, double* value, int64_t M, int64_t N,
-                       char* workspace, cudaStream_t stream) {
-  const ArgmaxF64Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 2 == 0;
-  const RowShape shape(N, 1, M, 0, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? argmax_f64_kernel<true, Index> : argmax_f64_kernel<false, Index>, shape,
-                      workspace + space.where_slots, stream, x, position, value, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct ArgmaxBf16Workspace {
-  int64_t where_slots;
-  int64_t bytes = 0;
-
-  explicit ArgmaxBf16Workspace(int64_t M, int64_t N) {
-    where_slots = reserve(bytes, RowShape(N, 1, M, 0, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    argmax_bf16_kernel(const uint16_t* x, int64_t* position, uint16_t* value, Index M, Index N, Index chunk,
-                       RowTeam team) {
+    argmax_kernel(const Stored<T>* x, int64_t* position, Stored<T>* value, Index M, Index N, Index chunk,
+                  RowTeam team) {
   team.begin();
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
@@ -190,53 +42,55 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m = item;
     int64_t where = -1;
-    float best = 0.0f;
-    float greatest = -INFINITY;
+    Value<T> best = Value<T>(0);
+    Value<T> greatest = -Value<T>(INFINITY);
     int64_t where_own = -1;
-    float best_own = 0.0f;
-    float greatest_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+    Value<T> best_own = Value<T>(0);
+    Value<T> greatest_own = -Value<T>(INFINITY);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index n = n_first + (i < remaining ? i : remaining - 1);
         if (i < remaining) {
-          if (where_own < 0 || above(from_bf16(x_pack[i]), best_own)) {
-            best_own = from_bf16(x_pack[i]);
+          if (where_own < 0 || above(to_value<T>(x_pack[i]), best_own)) {
+            best_own = to_value<T>(x_pack[i]);
             where_own = int64_t(n);
           }
         }
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, from_bf16(x_pack[i]));
+          greatest_own = maximum(greatest_own, to_value<T>(x_pack[i]));
         }
       }
     }
-    const Best<float> found = team.fold(Best<float>{best_own, where_own},
-                                        [](Best<float> a, Best<float> b) { return first_above(a, b); });
+    const Best<Value<T>> found =
+        team.fold(Best<Value<T>>{best_own, where_own},
+                  [](Best<Value<T>> a, Best<Value<T>> b) { return first_above(a, b); });
     if (found.index >= 0 && (where < 0 || above(found.value, best))) {
       best = found.value;
       where = found.index;
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
+    greatest = maximum(
+        greatest, team.fold(greatest_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
     if (writes) {
       position[m] = where;
     }
     if (writes) {
-      value[m] = to_bf16(greatest);
+      value[m] = to_stored<T>(greatest);
     }
   }
 }
 
-template <class Index>
-cudaError_t argmax_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N,
-                        char* workspace, cudaStream_t stream) {
-  const ArgmaxBf16Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 8 == 0;
+template <class Index, class T>
+cudaError_t argmax(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N,
+                   char* workspace, cudaStream_t stream) {
+  const ArgmaxWorkspace space(M, N);
+  const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, 0, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? argmax_bf16_kernel<true, Index> : argmax_bf16_kernel<false, Index>, shape,
+          launch_rows(wide ? argmax_kernel<true, Index, T> : argmax_kernel<false, Index, T>, shape,
                       workspace + space.where_slots, stream, x, position, value, M, N);
       error != cudaSuccess)
     return error;
@@ -271,31 +125,31 @@ int64_t workspace_of_argmax(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t argmax_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_argmax<ArgmaxF32Workspace>(M, N);
+  return workspace_of_argmax<ArgmaxWorkspace>(M, N);
 }
 
 extern "C" int argmax_f32_cuda(const float* x, int64_t* position, float* value, int64_t M, int64_t N,
                                void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_argmax<ArgmaxF32Workspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
-                                           argmax_f32<int32_t>, argmax_f32<int64_t>);
+  return launch_argmax<ArgmaxWorkspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
+                                        argmax<int32_t, float>, argmax<int64_t, float>);
 }
 
 extern "C" int64_t argmax_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_argmax<ArgmaxF64Workspace>(M, N);
+  return workspace_of_argmax<ArgmaxWorkspace>(M, N);
 }
 
 extern "C" int argmax_f64_cuda(const double* x, int64_t* position, double* value, int64_t M, int64_t N,
                                void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_argmax<ArgmaxF64Workspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
-                                           argmax_f64<int32_t>, argmax_f64<int64_t>);
+  return launch_argmax<ArgmaxWorkspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
+                                        argmax<int32_t, double>, argmax<int64_t, double>);
 }
 
 extern "C" int64_t argmax_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_argmax<ArgmaxBf16Workspace>(M, N);
+  return workspace_of_argmax<ArgmaxWorkspace>(M, N);
 }
 
 extern "C" int argmax_bf16_cuda(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N,
                                 void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_argmax<ArgmaxBf16Workspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
-                                            argmax_bf16<int32_t>, argmax_bf16<int64_t>);
+  return launch_argmax<ArgmaxWorkspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
+                                        argmax<int32_t, BF16>, argmax<int64_t, BF16>);
 }

@@ -12,7 +12,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,155 +21,55 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void argmax_f32_short(const float* x, int64_t* position, float* value, int64_t M, int64_t N) {
-  const bool around_caches = M * 12 >= kBeyondCaches;
+template <class T>
+void argmax_short(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N) {
+  const bool around_caches = M * (kBytes<T> + 8) >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
         Lanes<int64_t, kLanes64> where = -1;
-        Lanes<float, kLanes64> best = 0.0f;
-        Lanes<float, kLanes64> greatest = -INFINITY;
+        Lanes<Value<T>, kLanes64> best = Value<T>(0);
+        Lanes<Value<T>, kLanes64> greatest = -Value<T>(INFINITY);
         for (int64_t n = 0; n < N; ++n) {
-          const Lanes<float, kLanes64> value2 = load_every(&x[m * N + n], N, active);
+          const Lanes<Value<T>, kLanes64> value2 = to_value<T>(load_every(&x[m * N + n], N, active));
           const auto better = where < 0 || value2 > best || (value2 != value2 && best == best);
           best = choose(better, value2, best);
           where = choose(better, n, where);
-          greatest = maximum(greatest, load_every(&x[m * N + n], N, active));
+          greatest = maximum(greatest, to_value<T>(load_every(&x[m * N + n], N, active)));
         }
         store_around(&position[m], active, where, around_caches);
-        store_around(&value[m], active, greatest, around_caches);
+        store_around(&value[m], active, to_stored<T>(greatest), around_caches);
       });
     }
     if (around_caches) finish_stores();
   }
 }
 
-void argmax_f32(const float* x, int64_t* position, float* value, int64_t M, int64_t N) {
+template <class T>
+void argmax(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t m = 0; m < M; ++m) {
-    const bool from_memory = M * N * 4 >= kBeyondCaches;
+    const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
     int64_t where = -1;
-    float best = 0.0f;
-    float greatest = -INFINITY;
+    Value<T> best = Value<T>(0);
+    Value<T> greatest = -Value<T>(INFINITY);
     for (int64_t n_block = 0; n_block < N; n_block += 32768) {
-      Best<float, int32_t, kLanes32, true> best_lanes;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(
+      Best<Value<T>, int32_t, kLanesOf<Value<T>>, true> best_lanes;
+      Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
+      for_lanes<kLanesOf<Value<T>>>(
           n_block, smaller(n_block + 32768, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-            const auto x_ = load_once(&x[m * N + n], active);
-            best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes32>(n - n_block));
-            greatest_lanes = maximum(greatest_lanes, keep(active, x_, -INFINITY));
+            const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
+            best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanesOf<Value<T>>>(n - n_block));
+            greatest_lanes = maximum(greatest_lanes, keep(active, x_, -Value<T>(INFINITY)));
           });
-      fold_best(best_lanes, n_block, where, best, above<float>);
+      fold_best(best_lanes, n_block, where, best, above<Value<T>>);
       greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
     }
     position[m] = where;
-    value[m] = greatest;
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void argmax_f64_short(const double* x, int64_t* position, double* value, int64_t M, int64_t N) {
-  const bool around_caches = M * 16 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<int64_t, kLanes64> where = -1;
-        Lanes<double, kLanes64> best = 0.0;
-        Lanes<double, kLanes64> greatest = -double(INFINITY);
-        for (int64_t n = 0; n < N; ++n) {
-          const Lanes<double, kLanes64> value2 = load_every(&x[m * N + n], N, active);
-          const auto better = where < 0 || value2 > best || (value2 != value2 && best == best);
-          best = choose(better, value2, best);
-          where = choose(better, n, where);
-          greatest = maximum(greatest, load_every(&x[m * N + n], N, active));
-        }
-        store_around(&position[m], active, where, around_caches);
-        store_around(&value[m], active, greatest, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void argmax_f64(const double* x, int64_t* position, double* value, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    const bool from_memory = M * N * 8 >= kBeyondCaches;
-    int64_t where = -1;
-    double best = 0.0;
-    double greatest = -double(INFINITY);
-    for (int64_t n_block = 0; n_block < N; n_block += 32768) {
-      Best<double, int32_t, kLanes64, true> best_lanes;
-      Extreme<double, kLanes64> greatest_lanes = -double(INFINITY);
-      for_lanes<kLanes64>(
-          n_block, smaller(n_block + 32768, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-            const auto x_ = load_once(&x[m * N + n], active);
-            best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes64>(n - n_block));
-            greatest_lanes = maximum(greatest_lanes, keep(active, x_, -double(INFINITY)));
-          });
-      fold_best(best_lanes, n_block, where, best, above<double>);
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-    }
-    position[m] = where;
-    value[m] = greatest;
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void argmax_bf16_short(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N) {
-  const bool around_caches = M * 10 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<int64_t, kLanes64> where = -1;
-        Lanes<float, kLanes64> best = 0.0f;
-        Lanes<float, kLanes64> greatest = -INFINITY;
-        for (int64_t n = 0; n < N; ++n) {
-          const Lanes<float, kLanes64> value2 = from_bf16(load_every(&x[m * N + n], N, active));
-          const auto better = where < 0 || value2 > best || (value2 != value2 && best == best);
-          best = choose(better, value2, best);
-          where = choose(better, n, where);
-          greatest = maximum(greatest, from_bf16(load_every(&x[m * N + n], N, active)));
-        }
-        store_around(&position[m], active, where, around_caches);
-        store_around(&value[m], active, to_bf16(greatest), around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void argmax_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    const bool from_memory = M * N * 2 >= kBeyondCaches;
-    int64_t where = -1;
-    float best = 0.0f;
-    float greatest = -INFINITY;
-    for (int64_t n_block = 0; n_block < N; n_block += 32768) {
-      Best<float, int32_t, kLanes32, true> best_lanes;
-      Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-      for_lanes<kLanes32>(
-          n_block, smaller(n_block + 32768, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-            const auto x_ = from_bf16(load(&x[m * N + n], active));
-            best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes32>(n - n_block));
-            greatest_lanes = maximum(greatest_lanes, keep(active, x_, -INFINITY));
-          });
-      fold_best(best_lanes, n_block, where, best, above<float>);
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-    }
-    position[m] = where;
-    value[m] = to_bf16(greatest);
+    value[m] = to_stored<T>(greatest);
   }
 }
 
@@ -192,14 +92,14 @@ int launch_argmax(const T* x, int64_t* position, T* value, int64_t M, int64_t N,
 }  // namespace
 
 extern "C" int argmax_f32_openmp(const float* x, int64_t* position, float* value, int64_t M, int64_t N) {
-  return launch_argmax(x, position, value, M, N, argmax_f32_short, argmax_f32);
+  return launch_argmax(x, position, value, M, N, argmax_short<float>, argmax<float>);
 }
 
 extern "C" int argmax_f64_openmp(const double* x, int64_t* position, double* value, int64_t M, int64_t N) {
-  return launch_argmax(x, position, value, M, N, argmax_f64_short, argmax_f64);
+  return launch_argmax(x, position, value, M, N, argmax_short<double>, argmax<double>);
 }
 
 extern "C" int argmax_bf16_openmp(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M,
                                   int64_t N) {
-  return launch_argmax(x, position, value, M, N, argmax_bf16_short, argmax_bf16);
+  return launch_argmax(x, position, value, M, N, argmax_short<BF16>, argmax<BF16>);
 }

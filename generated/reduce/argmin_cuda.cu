@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,165 +21,19 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct ArgminF32Workspace {
+struct ArgminWorkspace {
   int64_t where_slots;
   int64_t bytes = 0;
 
-  explicit ArgminF32Workspace(int64_t M, int64_t N) {
+  explicit ArgminWorkspace(int64_t M, int64_t N) {
     where_slots = reserve(bytes, RowShape(N, 1, M, 0, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1) argmin_f32_kernel(const float* x, int64_t* position, float* value,
-                                                            Index M, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(M);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m = item;
-    int64_t where = -1;
-    float best = 0.0f;
-    float least = INFINITY;
-    int64_t where_own = -1;
-    float best_own = 0.0f;
-    float least_own = INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const Index n = n_first + (i < remaining ? i : remaining - 1);
-        if (i < remaining) {
-          if (where_own < 0 || below(x_pack[i], best_own)) {
-            best_own = x_pack[i];
-            where_own = int64_t(n);
-          }
-        }
-        if (i < remaining) {
-          least_own = minimum(least_own, x_pack[i]);
-        }
-      }
-    }
-    const Best<float> found = team.fold(Best<float>{best_own, where_own},
-                                        [](Best<float> a, Best<float> b) { return first_below(a, b); });
-    if (found.index >= 0 && (where < 0 || below(found.value, best))) {
-      best = found.value;
-      where = found.index;
-    }
-    least = minimum(least, team.fold(least_own, [](float a, float b) { return float(minimum(a, b)); }));
-    if (writes) {
-      position[m] = where;
-    }
-    if (writes) {
-      value[m] = least;
-    }
-  }
-}
-
-template <class Index>
-cudaError_t argmin_f32(const float* x, int64_t* position, float* value, int64_t M, int64_t N, char* workspace,
-                       cudaStream_t stream) {
-  const ArgminF32Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 4 == 0;
-  const RowShape shape(N, 1, M, 0, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? argmin_f32_kernel<true, Index> : argmin_f32_kernel<false, Index>, shape,
-                      workspace + space.where_slots, stream, x, position, value, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct ArgminF64Workspace {
-  int64_t where_slots;
-  int64_t bytes = 0;
-
-  explicit ArgminF64Workspace(int64_t M, int64_t N) {
-    where_slots = reserve(bytes, RowShape(N, 1, M, 0, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1) argmin_f64_kernel(const double* x, int64_t* position, double* value,
-                                                            Index M, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(M);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m = item;
-    int64_t where = -1;
-    double best = 0.0;
-    double least = double(INFINITY);
-    int64_t where_own = -1;
-    double best_own = 0.0;
-    double least_own = double(INFINITY);
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const Index n = n_first + (i < remaining ? i : remaining - 1);
-        if (i < remaining) {
-          if (where_own < 0 || below(x_pack[i], best_own)) {
-            best_own = x_pack[i];
-            where_own = int64_t(n);
-          }
-        }
-        if (i < remaining) {
-          least_own = minimum(least_own, x_pack[i]);
-        }
-      }
-    }
-    const Best<double> found = team.fold(Best<double>{best_own, where_own},
-                                         [](Best<double> a, Best<double> b) { return first_below(a, b); });
-    if (found.index >= 0 && (where < 0 || below(found.value, best))) {
-      best = found.value;
-      where = found.index;
-    }
-    least = minimum(least, team.fold(least_own, [](double a, double b) { return double(minimum(a, b)); }));
-    if (writes) {
-      position[m] = where;
-    }
-    if (writes) {
-      value[m] = least;
-    }
-  }
-}
-
-template <class Index>
-cudaError_t argmin_f64(const double* x, int64_t* position, double* value, int64_t M, int64_t N,
-                       char* workspace, cudaStream_t stream) {
-  const ArgminF64Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 2 == 0;
-  const RowShape shape(N, 1, M, 0, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? argmin_f64_kernel<true, Index> : argmin_f64_kernel<false, Index>, shape,
-                      workspace + space.where_slots, stream, x, position, value, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct ArgminBf16Workspace {
-  int64_t where_slots;
-  int64_t bytes = 0;
-
-  explicit ArgminBf16Workspace(int64_t M, int64_t N) {
-    where_slots = reserve(bytes, RowShape(N, 1, M, 0, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    argmin_bf16_kernel(const uint16_t* x, int64_t* position, uint16_t* value, Index M, Index N, Index chunk,
-                       RowTeam team) {
+    argmin_kernel(const Stored<T>* x, int64_t* position, Stored<T>* value, Index M, Index N, Index chunk,
+                  RowTeam team) {
   team.begin();
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
@@ -188,52 +42,55 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m = item;
     int64_t where = -1;
-    float best = 0.0f;
-    float least = INFINITY;
+    Value<T> best = Value<T>(0);
+    Value<T> least = Value<T>(INFINITY);
     int64_t where_own = -1;
-    float best_own = 0.0f;
-    float least_own = INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
+    Value<T> best_own = Value<T>(0);
+    Value<T> least_own = Value<T>(INFINITY);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index n = n_first + (i < remaining ? i : remaining - 1);
         if (i < remaining) {
-          if (where_own < 0 || below(from_bf16(x_pack[i]), best_own)) {
-            best_own = from_bf16(x_pack[i]);
+          if (where_own < 0 || below(to_value<T>(x_pack[i]), best_own)) {
+            best_own = to_value<T>(x_pack[i]);
             where_own = int64_t(n);
           }
         }
         if (i < remaining) {
-          least_own = minimum(least_own, from_bf16(x_pack[i]));
+          least_own = minimum(least_own, to_value<T>(x_pack[i]));
         }
       }
     }
-    const Best<float> found = team.fold(Best<float>{best_own, where_own},
-                                        [](Best<float> a, Best<float> b) { return first_below(a, b); });
+    const Best<Value<T>> found =
+        team.fold(Best<Value<T>>{best_own, where_own},
+                  [](Best<Value<T>> a, Best<Value<T>> b) { return first_below(a, b); });
     if (found.index >= 0 && (where < 0 || below(found.value, best))) {
       best = found.value;
       where = found.index;
     }
-    least = minimum(least, team.fold(least_own, [](float a, float b) { return float(minimum(a, b)); }));
+    least =
+        minimum(least, team.fold(least_own, [](Value<T> a, Value<T> b) { return Value<T>(minimum(a, b)); }));
     if (writes) {
       position[m] = where;
     }
     if (writes) {
-      value[m] = to_bf16(least);
+      value[m] = to_stored<T>(least);
     }
   }
 }
 
-template <class Index>
-cudaError_t argmin_bf16(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N,
-                        char* workspace, cudaStream_t stream) {
-  const ArgminBf16Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 8 == 0;
+template <class Index, class T>
+cudaError_t argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N,
+                   char* workspace, cudaStream_t stream) {
+  const ArgminWorkspace space(M, N);
+  const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, 0, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? argmin_bf16_kernel<true, Index> : argmin_bf16_kernel<false, Index>, shape,
+          launch_rows(wide ? argmin_kernel<true, Index, T> : argmin_kernel<false, Index, T>, shape,
                       workspace + space.where_slots, stream, x, position, value, M, N);
       error != cudaSuccess)
     return error;
@@ -268,31 +125,31 @@ int64_t workspace_of_argmin(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t argmin_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_argmin<ArgminF32Workspace>(M, N);
+  return workspace_of_argmin<ArgminWorkspace>(M, N);
 }
 
 extern "C" int argmin_f32_cuda(const float* x, int64_t* position, float* value, int64_t M, int64_t N,
                                void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_argmin<ArgminF32Workspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
-                                           argmin_f32<int32_t>, argmin_f32<int64_t>);
+  return launch_argmin<ArgminWorkspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
+                                        argmin<int32_t, float>, argmin<int64_t, float>);
 }
 
 extern "C" int64_t argmin_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_argmin<ArgminF64Workspace>(M, N);
+  return workspace_of_argmin<ArgminWorkspace>(M, N);
 }
 
 extern "C" int argmin_f64_cuda(const double* x, int64_t* position, double* value, int64_t M, int64_t N,
                                void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_argmin<ArgminF64Workspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
-                                           argmin_f64<int32_t>, argmin_f64<int64_t>);
+  return launch_argmin<ArgminWorkspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
+                                        argmin<int32_t, double>, argmin<int64_t, double>);
 }
 
 extern "C" int64_t argmin_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_argmin<ArgminBf16Workspace>(M, N);
+  return workspace_of_argmin<ArgminWorkspace>(M, N);
 }
 
 extern "C" int argmin_bf16_cuda(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N,
                                 void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_argmin<ArgminBf16Workspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
-                                            argmin_bf16<int32_t>, argmin_bf16<int64_t>);
+  return launch_argmin<ArgminWorkspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
+                                        argmin<int32_t, BF16>, argmin<int64_t, BF16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -20,108 +20,44 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct ColumnSumF32F32Workspace {
+template <class S, class T>
+struct ColumnSumWorkspace {
   int64_t total2_parts;
   int64_t total2_tickets;
   int64_t bytes = 0;
 
-  explicit ColumnSumF32F32Workspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+  explicit ColumnSumWorkspace(int64_t M, int64_t N) {
+    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, kBytes<S>);
     total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
-template <class Index>
-__global__ void __launch_bounds__(512)
-    column_sum_f32_f32_kernel(const float* x, float* total, Index M, Index N, float* total2_parts,
-                              uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = Index(N);
-  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const bool writes = column < items && threadIdx.y == 0;
-  const Index n = item;
-  float total2 = 0.0f;
-  const Index first = Index(blockIdx.x % chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, M));
-  float total2_own = 0.0f;
-#pragma unroll 4
-  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total2_own += x[m * N + n];
-  }
-  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  if (chunks > 1) {
-    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-    total2_own = 0.0f;
-    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts[Index(part) * items + item];
-    }
-    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  }
-  total2 = total2 + total2_own;
-  if (writes) {
-    total[n] = total2;
-  }
-}
-
-template <class Index>
-cudaError_t column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const ColumnSumF32F32Workspace space(M, N);
-  const ColumnShape shape(M, N, 1024);
-  if (const cudaError_t error =
-          shape.tickets == 0 ? cudaSuccess
-                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
-                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(
-          column_sum_f32_f32_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
-          stream, x, total, M, N, reinterpret_cast<float*>(workspace + space.total2_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct ColumnSumF64F64Workspace {
-  int64_t total2_parts;
-  int64_t total2_tickets;
-  int64_t bytes = 0;
-
-  explicit ColumnSumF64F64Workspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 8);
-    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-  }
-};
-
-template <class Index>
+template <class Index, class S, class T>
 __global__ void __launch_bounds__(512, 1)
-    column_sum_f64_f64_kernel(const double* x, double* total, Index M, Index N, double* total2_parts,
-                              uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+    column_sum_kernel(const Stored<T>* x, S* total, Index M, Index N, S* total2_parts,
+                      uint32_t* total2_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  double total2 = 0.0;
+  S total2 = S(0);
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  double total2_own = 0.0;
+  S total2_own = S(0);
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total2_own += x[m * N + n];
+    total2_own += to_value<T>(x[m * N + n]);
   }
-  total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
+  total2_own = column_fold(total2_own, [](S a, S b) { return S(a + b); });
   if (chunks > 1) {
     if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
     if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-    total2_own = 0.0;
+    total2_own = S(0);
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
       total2_own = total2_own + total2_parts[Index(part) * items + item];
     }
-    total2_own = column_fold(total2_own, [](double a, double b) { return double(a + b); });
+    total2_own = column_fold(total2_own, [](S a, S b) { return S(a + b); });
   }
   total2 = total2 + total2_own;
   if (writes) {
@@ -129,10 +65,10 @@ __global__ void __launch_bounds__(512, 1)
   }
 }
 
-template <class Index>
-cudaError_t column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const ColumnSumF64F64Workspace space(M, N);
+template <class Index, class S, class T>
+cudaError_t column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace,
+                       cudaStream_t stream) {
+  const ColumnSumWorkspace<S, T> space(M, N);
   const ColumnShape shape(M, N, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
@@ -141,138 +77,8 @@ cudaError_t column_sum_f64_f64(const double* x, double* total, int64_t M, int64_
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(
-          column_sum_f64_f64_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
-          stream, x, total, M, N, reinterpret_cast<double*>(workspace + space.total2_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct ColumnSumBf16F32Workspace {
-  int64_t total2_parts;
-  int64_t total2_tickets;
-  int64_t bytes = 0;
-
-  explicit ColumnSumBf16F32Workspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-  }
-};
-
-template <class Index>
-__global__ void __launch_bounds__(512)
-    column_sum_bf16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
-                               uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = Index(N);
-  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const bool writes = column < items && threadIdx.y == 0;
-  const Index n = item;
-  float total2 = 0.0f;
-  const Index first = Index(blockIdx.x % chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, M));
-  float total2_own = 0.0f;
-#pragma unroll 4
-  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total2_own += from_bf16(x[m * N + n]);
-  }
-  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  if (chunks > 1) {
-    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-    total2_own = 0.0f;
-    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts[Index(part) * items + item];
-    }
-    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  }
-  total2 = total2 + total2_own;
-  if (writes) {
-    total[n] = total2;
-  }
-}
-
-template <class Index>
-cudaError_t column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace,
-                                cudaStream_t stream) {
-  const ColumnSumBf16F32Workspace space(M, N);
-  const ColumnShape shape(M, N, 1024);
-  if (const cudaError_t error =
-          shape.tickets == 0 ? cudaSuccess
-                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
-                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(
-          column_sum_bf16_f32_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
-          stream, x, total, M, N, reinterpret_cast<float*>(workspace + space.total2_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct ColumnSumF16F32Workspace {
-  int64_t total2_parts;
-  int64_t total2_tickets;
-  int64_t bytes = 0;
-
-  explicit ColumnSumF16F32Workspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-  }
-};
-
-template <class Index>
-__global__ void __launch_bounds__(512)
-    column_sum_f16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
-                              uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = Index(N);
-  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const bool writes = column < items && threadIdx.y == 0;
-  const Index n = item;
-  float total2 = 0.0f;
-  const Index first = Index(blockIdx.x % chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, M));
-  float total2_own = 0.0f;
-#pragma unroll 4
-  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total2_own += from_f16(x[m * N + n]);
-  }
-  total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  if (chunks > 1) {
-    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-    total2_own = 0.0f;
-    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts[Index(part) * items + item];
-    }
-    total2_own = column_fold(total2_own, [](float a, float b) { return float(a + b); });
-  }
-  total2 = total2 + total2_own;
-  if (writes) {
-    total[n] = total2;
-  }
-}
-
-template <class Index>
-cudaError_t column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const ColumnSumF16F32Workspace space(M, N);
-  const ColumnShape shape(M, N, 1024);
-  if (const cudaError_t error =
-          shape.tickets == 0 ? cudaSuccess
-                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
-                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error = launch(
-          column_sum_f16_f32_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
-          stream, x, total, M, N, reinterpret_cast<float*>(workspace + space.total2_parts),
+          column_sum_kernel<Index, S, T>, shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
+          stream, x, total, M, N, reinterpret_cast<S*>(workspace + space.total2_parts),
           reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
@@ -307,45 +113,45 @@ int64_t workspace_of_column_sum(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t column_sum_f32_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumF32F32Workspace>(M, N);
+  return workspace_of_column_sum<ColumnSumWorkspace<float, float>>(M, N);
 }
 
 extern "C" int column_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_column_sum<ColumnSumF32F32Workspace>(x, total, M, N, workspace, workspace_bytes, stream,
-                                                     column_sum_f32_f32<int32_t>,
-                                                     column_sum_f32_f32<int64_t>);
+  return launch_column_sum<ColumnSumWorkspace<float, float>>(x, total, M, N, workspace, workspace_bytes,
+                                                             stream, column_sum<int32_t, float, float>,
+                                                             column_sum<int64_t, float, float>);
 }
 
 extern "C" int64_t column_sum_f64_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumF64F64Workspace>(M, N);
+  return workspace_of_column_sum<ColumnSumWorkspace<double, double>>(M, N);
 }
 
 extern "C" int column_sum_f64_f64_cuda(const double* x, double* total, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_column_sum<ColumnSumF64F64Workspace>(x, total, M, N, workspace, workspace_bytes, stream,
-                                                     column_sum_f64_f64<int32_t>,
-                                                     column_sum_f64_f64<int64_t>);
+  return launch_column_sum<ColumnSumWorkspace<double, double>>(x, total, M, N, workspace, workspace_bytes,
+                                                               stream, column_sum<int32_t, double, double>,
+                                                               column_sum<int64_t, double, double>);
 }
 
 extern "C" int64_t column_sum_bf16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumBf16F32Workspace>(M, N);
+  return workspace_of_column_sum<ColumnSumWorkspace<float, BF16>>(M, N);
 }
 
 extern "C" int column_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N,
                                         void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_column_sum<ColumnSumBf16F32Workspace>(x, total, M, N, workspace, workspace_bytes, stream,
-                                                      column_sum_bf16_f32<int32_t>,
-                                                      column_sum_bf16_f32<int64_t>);
+  return launch_column_sum<ColumnSumWorkspace<float, BF16>>(x, total, M, N, workspace, workspace_bytes,
+                                                            stream, column_sum<int32_t, float, BF16>,
+                                                            column_sum<int64_t, float, BF16>);
 }
 
 extern "C" int64_t column_sum_f16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumF16F32Workspace>(M, N);
+  return workspace_of_column_sum<ColumnSumWorkspace<float, F16>>(M, N);
 }
 
 extern "C" int column_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_column_sum<ColumnSumF16F32Workspace>(x, total, M, N, workspace, workspace_bytes, stream,
-                                                     column_sum_f16_f32<int32_t>,
-                                                     column_sum_f16_f32<int64_t>);
+  return launch_column_sum<ColumnSumWorkspace<float, F16>>(x, total, M, N, workspace, workspace_bytes, stream,
+                                                           column_sum<int32_t, float, F16>,
+                                                           column_sum<int64_t, float, F16>);
 }

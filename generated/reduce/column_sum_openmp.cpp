@@ -11,7 +11,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -20,256 +20,63 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct ColumnSumF32F32Workspace {
+template <class S, class T>
+struct ColumnSumWorkspace {
   int64_t total_part;
   int64_t bytes = 0;
 
-  explicit ColumnSumF32F32Workspace(int64_t M, int64_t N) {
+  explicit ColumnSumWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-    total_part = reserve(bytes, M_shares * N, 4);
+    total_part = reserve(bytes, M_shares * N, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void column_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* workspace) {
+template <class S, class T>
+void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace) {
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-  const ColumnSumF32F32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  const int64_t n_part = share_of(N, M_shares, 2048);
+  const ColumnSumWorkspace<S, T> space(M, N);
+  S* const total_part = reinterpret_cast<S*>(workspace + space.total_part);
+  const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<S>);
   OMP(omp parallel for collapse(2) schedule(static))
   for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float total2[2048];
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total2[n - n_first], active, 0.0f);
+      S total2[8192 / kBytes<S>];
+      for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+        store(&total2[n - n_first], active, S(0));
       });
       const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
       for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
         const int64_t m_end2 = smaller(m_first + 512, m_end);
-        float part[2048];
-        for_lanes<kLanes32>(n_first, n_end,
-                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0f); });
-        const bool from_memory = M * N * 4 >= kBeyondCaches;
+        S part[8192 / kBytes<S>];
+        for_lanes<kLanesOf<S>>(
+            n_first, n_end, [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, S(0)); });
+        const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
         for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            store(&part[n - n_first], active, load(&part[n - n_first], active) + load(&x[m * N + n], active));
-          });
-        }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
-        });
-      }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
-      });
-    }
-  }
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total2 += load(&total_part[m_share * N + n], active);
-        }
-        store_around(&total[n], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct ColumnSumF64F64Workspace {
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit ColumnSumF64F64Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-    total_part = reserve(bytes, M_shares * N, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void column_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-  const ColumnSumF64F64Workspace space(M, N);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  const int64_t n_part = share_of(N, M_shares, 1024);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-      const int64_t n_end = smaller(n_first + n_part, N);
-      double total2[1024];
-      for_lanes<kLanes64>(n_first, n_end,
-                          [=, &total2](int64_t n, auto active) { store(&total2[n - n_first], active, 0.0); });
-      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-        const int64_t m_end2 = smaller(m_first + 512, m_end);
-        double part[1024];
-        for_lanes<kLanes64>(n_first, n_end,
-                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0); });
-        const bool from_memory = M * N * 8 >= kBeyondCaches;
-        for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            store(&part[n - n_first], active, load(&part[n - n_first], active) + load(&x[m * N + n], active));
-          });
-        }
-        for_lanes<kLanes64>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
-        });
-      }
-      for_lanes<kLanes64>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
-      });
-    }
-  }
-  const bool around_caches = N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes64>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-        Lanes<double, kLanes64> total2 = 0.0;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total2 += load(&total_part[m_share * N + n], active);
-        }
-        store_around(&total[n], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct ColumnSumBf16F32Workspace {
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit ColumnSumBf16F32Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-    total_part = reserve(bytes, M_shares * N, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void column_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-  const ColumnSumBf16F32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  const int64_t n_part = share_of(N, M_shares, 2048);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-      const int64_t n_end = smaller(n_first + n_part, N);
-      float total2[2048];
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total2[n - n_first], active, 0.0f);
-      });
-      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-        const int64_t m_end2 = smaller(m_first + 512, m_end);
-        float part[2048];
-        for_lanes<kLanes32>(n_first, n_end,
-                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0f); });
-        const bool from_memory = M * N * 2 >= kBeyondCaches;
-        for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &part](int64_t n, auto active) {
             if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
             store(&part[n - n_first], active,
-                  load(&part[n - n_first], active) + from_bf16(load(&x[m * N + n], active)));
+                  load(&part[n - n_first], active) + to_value<T>(load(&x[m * N + n], active)));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
+        for_lanes<kLanesOf<S>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
           store(&total2[n - n_first], active,
                 load(&total2[n - n_first], active) + load(&part[n - n_first], active));
         });
       }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
+      for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2](int64_t n, auto active) {
         store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
       });
     }
   }
-  const bool around_caches = N * 4 >= kBeyondCaches;
+  const bool around_caches = N * kBytes<S> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total2 += load(&total_part[m_share * N + n], active);
-        }
-        store_around(&total[n], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct ColumnSumF16F32Workspace {
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit ColumnSumF16F32Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-    total_part = reserve(bytes, M_shares * N, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void column_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-  const ColumnSumF16F32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  const int64_t n_part = share_of(N, M_shares, 2048);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-      const int64_t n_end = smaller(n_first + n_part, N);
-      float total2[2048];
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total2[n - n_first], active, 0.0f);
-      });
-      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-        const int64_t m_end2 = smaller(m_first + 512, m_end);
-        float part[2048];
-        for_lanes<kLanes32>(n_first, n_end,
-                            [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0f); });
-        const bool from_memory = M * N * 2 >= kBeyondCaches;
-        for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            store(&part[n - n_first], active,
-                  load(&part[n - n_first], active) + from_f16(load(&x[m * N + n], active)));
-          });
-        }
-        for_lanes<kLanes32>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
-        });
-      }
-      for_lanes<kLanes32>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
-      });
-    }
-  }
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
+      for_lanes<kLanesOf<S>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        Lanes<S, kLanesOf<S>> total2 = S(0);
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
         }
@@ -306,41 +113,41 @@ int64_t workspace_of_column_sum(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t column_sum_f32_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumF32F32Workspace>(M, N);
+  return workspace_of_column_sum<ColumnSumWorkspace<float, float>>(M, N);
 }
 
 extern "C" int column_sum_f32_f32_openmp(const float* x, float* total, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_column_sum<ColumnSumF32F32Workspace>(x, total, M, N, workspace, workspace_bytes,
-                                                     column_sum_f32_f32);
+  return launch_column_sum<ColumnSumWorkspace<float, float>>(x, total, M, N, workspace, workspace_bytes,
+                                                             column_sum<float, float>);
 }
 
 extern "C" int64_t column_sum_f64_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumF64F64Workspace>(M, N);
+  return workspace_of_column_sum<ColumnSumWorkspace<double, double>>(M, N);
 }
 
 extern "C" int column_sum_f64_f64_openmp(const double* x, double* total, int64_t M, int64_t N,
                                          void* workspace, int64_t workspace_bytes) {
-  return launch_column_sum<ColumnSumF64F64Workspace>(x, total, M, N, workspace, workspace_bytes,
-                                                     column_sum_f64_f64);
+  return launch_column_sum<ColumnSumWorkspace<double, double>>(x, total, M, N, workspace, workspace_bytes,
+                                                               column_sum<double, double>);
 }
 
 extern "C" int64_t column_sum_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumBf16F32Workspace>(M, N);
+  return workspace_of_column_sum<ColumnSumWorkspace<float, BF16>>(M, N);
 }
 
 extern "C" int column_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N,
                                           void* workspace, int64_t workspace_bytes) {
-  return launch_column_sum<ColumnSumBf16F32Workspace>(x, total, M, N, workspace, workspace_bytes,
-                                                      column_sum_bf16_f32);
+  return launch_column_sum<ColumnSumWorkspace<float, BF16>>(x, total, M, N, workspace, workspace_bytes,
+                                                            column_sum<float, BF16>);
 }
 
 extern "C" int64_t column_sum_f16_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumF16F32Workspace>(M, N);
+  return workspace_of_column_sum<ColumnSumWorkspace<float, F16>>(M, N);
 }
 
 extern "C" int column_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N,
                                          void* workspace, int64_t workspace_bytes) {
-  return launch_column_sum<ColumnSumF16F32Workspace>(x, total, M, N, workspace, workspace_bytes,
-                                                     column_sum_f16_f32);
+  return launch_column_sum<ColumnSumWorkspace<float, F16>>(x, total, M, N, workspace, workspace_bytes,
+                                                           column_sum<float, F16>);
 }

@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,110 +23,114 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct CrossEntropyF32F32Workspace {
+template <class S, class T>
+struct CrossEntropyWorkspace {
   int64_t top_slots;
   int64_t total_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
-  explicit CrossEntropyF32F32Workspace(int64_t B, int64_t V) {
-    top_slots = reserve(bytes, RowShape(V, 1, B, 4, 128).slot_bytes, 1);
-    total_parts = reserve(bytes, 1024, 4);
+  explicit CrossEntropyWorkspace(int64_t B, int64_t V) {
+    top_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128).slot_bytes, 1);
+    total_parts = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, 1)
-    cross_entropy_f32_f32_part1_kernel(const float* score, const int32_t* target, float* loss, Index B,
-                                       Index V, Index chunk, RowTeam team) {
+    cross_entropy_part1_kernel(const Stored<T>* score, const int32_t* target, S* loss, Index B, Index V,
+                               Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const score_kept = take<float>(tile, chunk);
+  Stored<T>* const score_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    float top = -INFINITY;
-    float top_own = -INFINITY;
-    for (Index v_first = first + Index(threadIdx.x) * 4; v_first < last; v_first += Index(blockDim.x) * 4) {
+    S top = -S(INFINITY);
+    S top_own = -S(INFINITY);
+    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
+         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
+      const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(&score[b * V + v_first], remaining);
       if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          top_own = maximum(top_own, score_pack[i]);
+          top_own = maximum(top_own, to_value<T>(score_pack[i]));
         }
       }
     }
-    top = maximum(top, team.fold(top_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index v_first = first + Index(threadIdx.x) * 4; v_first < last; v_first += Index(blockDim.x) * 4) {
+    top = maximum(top, team.fold(top_own, [](S one, S other) { return S(maximum(one, other)); }));
+    S total = S(0);
+    S total_own = S(0);
+    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
+         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - v_first);
-      const auto score_pack =
-          load_pack<4, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
+      const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += expf(score_pack[i] - top);
+          total_own += exp(to_value<T>(score_pack[i]) - top);
         }
       }
     }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
+    total = total + team.fold(total_own, [](S one, S other) { return S(one + other); });
     if (writes) {
-      loss[b] =
-          logf(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
+      loss[b] = log(total) + top -
+                (inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0));
     }
   }
 }
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    cross_entropy_f32_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts,
-                                       uint32_t* ticket, Index chunk) {
+template <bool kWide, class Index, class S, class T>
+__global__ void __launch_bounds__(512, 1)
+    cross_entropy_part2_kernel(S* loss, S* mean_loss, Index B, S* total_parts, uint32_t* ticket,
+                               Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  float total_own = 0.0f;
-  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
+  S total_own = S(0);
+  for (Index b_first = first + Index(threadIdx.x) * (16 / kBytes<S>); b_first < last;
+       b_first += Index(blockDim.x) * (16 / kBytes<S>)) {
     const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
+    const auto loss_pack = load_pack<16 / kBytes<S>, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 16 / kBytes<S>; ++i) {
       if (i < remaining) {
         total_own += loss_pack[i];
       }
     }
   }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
+  const S total_part = block_fold(total_own, [](S one, S other) { return S(one + other); });
   if (threadIdx.x == 0) {
     total_parts[blockIdx.x] = total_part;
   }
   if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
+  S total_own2 = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total_own2 = total_own2 + total_parts[part];
   }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
+  const S total = block_fold(total_own2, [](S one, S other) { return S(one + other); });
   if (threadIdx.x == 0) {
-    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
+    mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
   }
 }
 
-template <class Index>
-cudaError_t cross_entropy_f32_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
-                                  int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const CrossEntropyF32F32Workspace space(B, V);
+template <class Index, class S, class T>
+cudaError_t cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* mean_loss, int64_t B,
+                          int64_t V, char* workspace, cudaStream_t stream) {
+  const CrossEntropyWorkspace<S, T> space(B, V);
   {
-    const bool wide = aligned({score}) && V % 4 == 0;
-    const RowShape shape(V, 1, B, 4, 128);
+    const bool wide = aligned({score}) && V % (16 / kBytes<T>) == 0;
+    const RowShape shape(V, 1, B, kBytes<T>, 128);
     if (const cudaError_t error =
-            launch_rows(wide ? cross_entropy_f32_f32_part1_kernel<true, Index>
-                             : cross_entropy_f32_f32_part1_kernel<false, Index>,
+            launch_rows(wide ? cross_entropy_part1_kernel<true, Index, S, T>
+                             : cross_entropy_part1_kernel<false, Index, S, T>,
                         shape, workspace + space.top_slots, stream, score, target, loss, B, V);
         error != cudaSuccess)
       return error;
@@ -137,390 +141,10 @@ cudaError_t cross_entropy_f32_f32(const float* score, const int32_t* target, flo
     if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = launch(wide ? cross_entropy_f32_f32_part2_kernel<true, Index>
-                                              : cross_entropy_f32_f32_part2_kernel<false, Index>,
+    if (const cudaError_t error = launch(wide ? cross_entropy_part2_kernel<true, Index, S, T>
+                                              : cross_entropy_part2_kernel<false, Index, S, T>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total_parts),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct CrossEntropyF64F64Workspace {
-  int64_t top_slots;
-  int64_t total_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit CrossEntropyF64F64Workspace(int64_t B, int64_t V) {
-    top_slots = reserve(bytes, RowShape(V, 1, B, 8, 128).slot_bytes, 1);
-    total_parts = reserve(bytes, 1024, 8);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    cross_entropy_f64_f64_part1_kernel(const double* score, const int32_t* target, double* loss, Index B,
-                                       Index V, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const score_kept = take<double>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, V));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(B);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = item;
-    double top = -double(INFINITY);
-    double top_own = -double(INFINITY);
-    for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<2, 1, kWide>(&score[b * V + v_first], remaining);
-      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          top_own = maximum(top_own, score_pack[i]);
-        }
-      }
-    }
-    top = maximum(top,
-                  team.fold(top_own, [](double one, double other) { return double(maximum(one, other)); }));
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack =
-          load_pack<2, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += exp(score_pack[i] - top);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](double one, double other) { return double(one + other); });
-    if (writes) {
-      loss[b] = log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0);
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    cross_entropy_f64_f64_part2_kernel(double* loss, double* mean_loss, Index B, double* total_parts,
-                                       uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  double total_own = 0.0;
-  for (Index b_first = first + Index(threadIdx.x) * 2; b_first < last; b_first += Index(blockDim.x) * 2) {
-    const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<2, 1, kWide>(&loss[b_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
-    }
-  }
-  const double total_part =
-      block_fold(total_own, [](double one, double other) { return double(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  double total_own2 = 0.0;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
-  }
-  const double total = block_fold(total_own2, [](double one, double other) { return double(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / double(maximum(int64_t(B), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t cross_entropy_f64_f64(const double* score, const int32_t* target, double* loss, double* mean_loss,
-                                  int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const CrossEntropyF64F64Workspace space(B, V);
-  {
-    const bool wide = aligned({score}) && V % 2 == 0;
-    const RowShape shape(V, 1, B, 8, 128);
-    if (const cudaError_t error =
-            launch_rows(wide ? cross_entropy_f64_f64_part1_kernel<true, Index>
-                             : cross_entropy_f64_f64_part1_kernel<false, Index>,
-                        shape, workspace + space.top_slots, stream, score, target, loss, B, V);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? cross_entropy_f64_f64_part2_kernel<true, Index>
-                                              : cross_entropy_f64_f64_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<double*>(workspace + space.total_parts),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct CrossEntropyBf16F32Workspace {
-  int64_t top_slots;
-  int64_t total_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit CrossEntropyBf16F32Workspace(int64_t B, int64_t V) {
-    top_slots = reserve(bytes, RowShape(V, 1, B, 2, 128).slot_bytes, 1);
-    total_parts = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    cross_entropy_bf16_f32_part1_kernel(const uint16_t* score, const int32_t* target, float* loss, Index B,
-                                        Index V, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const score_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, V));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(B);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = item;
-    float top = -INFINITY;
-    float top_own = -INFINITY;
-    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
-      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          top_own = maximum(top_own, from_bf16(score_pack[i]));
-        }
-      }
-    }
-    top = maximum(top, team.fold(top_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack =
-          load_pack<8, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += expf(from_bf16(score_pack[i]) - top);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    if (writes) {
-      loss[b] = logf(total) + top -
-                (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    cross_entropy_bf16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts,
-                                        uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total_own = 0.0f;
-  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target, float* loss,
-                                   float* mean_loss, int64_t B, int64_t V, char* workspace,
-                                   cudaStream_t stream) {
-  const CrossEntropyBf16F32Workspace space(B, V);
-  {
-    const bool wide = aligned({score}) && V % 8 == 0;
-    const RowShape shape(V, 1, B, 2, 128);
-    if (const cudaError_t error =
-            launch_rows(wide ? cross_entropy_bf16_f32_part1_kernel<true, Index>
-                             : cross_entropy_bf16_f32_part1_kernel<false, Index>,
-                        shape, workspace + space.top_slots, stream, score, target, loss, B, V);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? cross_entropy_bf16_f32_part2_kernel<true, Index>
-                                              : cross_entropy_bf16_f32_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total_parts),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct CrossEntropyF16F32Workspace {
-  int64_t top_slots;
-  int64_t total_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit CrossEntropyF16F32Workspace(int64_t B, int64_t V) {
-    top_slots = reserve(bytes, RowShape(V, 1, B, 2, 128).slot_bytes, 1);
-    total_parts = reserve(bytes, 1024, 4);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    cross_entropy_f16_f32_part1_kernel(const uint16_t* score, const int32_t* target, float* loss, Index B,
-                                       Index V, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const score_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, V));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(B);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = item;
-    float top = -INFINITY;
-    float top_own = -INFINITY;
-    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
-      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          top_own = maximum(top_own, from_f16(score_pack[i]));
-        }
-      }
-    }
-    top = maximum(top, team.fold(top_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack =
-          load_pack<8, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += expf(from_f16(score_pack[i]) - top);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    if (writes) {
-      loss[b] = logf(total) + top -
-                (inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f);
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    cross_entropy_f16_f32_part2_kernel(float* loss, float* mean_loss, Index B, float* total_parts,
-                                       uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B));
-  float total_own = 0.0f;
-  for (Index b_first = first + Index(threadIdx.x) * 4; b_first < last; b_first += Index(blockDim.x) * 4) {
-    const Index remaining = Index(last - b_first);
-    const auto loss_pack = load_pack<4, 1, kWide>(&loss[b_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
-    }
-  }
-  const float total_part = block_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
-  if (!is_last_block(ticket, gridDim.x)) return;
-  float total_own2 = 0.0f;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
-  }
-  const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / float(maximum(int64_t(B), int64_t{1}));
-  }
-}
-
-template <class Index>
-cudaError_t cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                                  int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const CrossEntropyF16F32Workspace space(B, V);
-  {
-    const bool wide = aligned({score}) && V % 8 == 0;
-    const RowShape shape(V, 1, B, 2, 128);
-    if (const cudaError_t error =
-            launch_rows(wide ? cross_entropy_f16_f32_part1_kernel<true, Index>
-                             : cross_entropy_f16_f32_part1_kernel<false, Index>,
-                        shape, workspace + space.top_slots, stream, score, target, loss, B, V);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? cross_entropy_f16_f32_part2_kernel<true, Index>
-                                              : cross_entropy_f16_f32_part2_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<float*>(workspace + space.total_parts),
+                                         B, reinterpret_cast<S*>(workspace + space.total_parts),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -555,49 +179,49 @@ int64_t workspace_of_cross_entropy(int64_t B, int64_t V) {
 }  // namespace
 
 extern "C" int64_t cross_entropy_f32_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyF32F32Workspace>(B, V);
+  return workspace_of_cross_entropy<CrossEntropyWorkspace<float, float>>(B, V);
 }
 
 extern "C" int cross_entropy_f32_f32_cuda(const float* score, const int32_t* target, float* loss,
                                           float* mean_loss, int64_t B, int64_t V, void* workspace,
                                           int64_t workspace_bytes, void* stream) {
-  return launch_cross_entropy<CrossEntropyF32F32Workspace>(
+  return launch_cross_entropy<CrossEntropyWorkspace<float, float>>(
       score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      cross_entropy_f32_f32<int32_t>, cross_entropy_f32_f32<int64_t>);
+      cross_entropy<int32_t, float, float>, cross_entropy<int64_t, float, float>);
 }
 
 extern "C" int64_t cross_entropy_f64_f64_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyF64F64Workspace>(B, V);
+  return workspace_of_cross_entropy<CrossEntropyWorkspace<double, double>>(B, V);
 }
 
 extern "C" int cross_entropy_f64_f64_cuda(const double* score, const int32_t* target, double* loss,
                                           double* mean_loss, int64_t B, int64_t V, void* workspace,
                                           int64_t workspace_bytes, void* stream) {
-  return launch_cross_entropy<CrossEntropyF64F64Workspace>(
+  return launch_cross_entropy<CrossEntropyWorkspace<double, double>>(
       score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      cross_entropy_f64_f64<int32_t>, cross_entropy_f64_f64<int64_t>);
+      cross_entropy<int32_t, double, double>, cross_entropy<int64_t, double, double>);
 }
 
 extern "C" int64_t cross_entropy_bf16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyBf16F32Workspace>(B, V);
+  return workspace_of_cross_entropy<CrossEntropyWorkspace<float, BF16>>(B, V);
 }
 
 extern "C" int cross_entropy_bf16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
                                            float* mean_loss, int64_t B, int64_t V, void* workspace,
                                            int64_t workspace_bytes, void* stream) {
-  return launch_cross_entropy<CrossEntropyBf16F32Workspace>(
+  return launch_cross_entropy<CrossEntropyWorkspace<float, BF16>>(
       score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      cross_entropy_bf16_f32<int32_t>, cross_entropy_bf16_f32<int64_t>);
+      cross_entropy<int32_t, float, BF16>, cross_entropy<int64_t, float, BF16>);
 }
 
 extern "C" int64_t cross_entropy_f16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyF16F32Workspace>(B, V);
+  return workspace_of_cross_entropy<CrossEntropyWorkspace<float, F16>>(B, V);
 }
 
 extern "C" int cross_entropy_f16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
                                           float* mean_loss, int64_t B, int64_t V, void* workspace,
                                           int64_t workspace_bytes, void* stream) {
-  return launch_cross_entropy<CrossEntropyF16F32Workspace>(
+  return launch_cross_entropy<CrossEntropyWorkspace<float, F16>>(
       score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      cross_entropy_f16_f32<int32_t>, cross_entropy_f16_f32<int64_t>);
+      cross_entropy<int32_t, float, F16>, cross_entropy<int64_t, float, F16>);
 }

@@ -13,7 +13,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,248 +22,67 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct CrossEntropyF32F32Workspace {
+template <class S, class T>
+struct CrossEntropyWorkspace {
   int64_t total2_parts;
   int64_t bytes = 0;
 
-  explicit CrossEntropyF32F32Workspace(int64_t B, int64_t V) {
+  explicit CrossEntropyWorkspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2_parts = reserve(bytes, 256, 4);
+    total2_parts = reserve(bytes, 256, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void cross_entropy_f32_f32(const float* score, const int32_t* target, float* loss, float* mean_loss,
-                           int64_t B, int64_t V, char* workspace) {
-  const CrossEntropyF32F32Workspace space(B, V);
+template <class S, class T>
+void cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* mean_loss, int64_t B, int64_t V,
+                   char* workspace) {
+  const CrossEntropyWorkspace<S, T> space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
+  S* const total2_parts = reinterpret_cast<S*>(workspace + space.total2_parts);
   OMP(omp parallel for schedule(static))
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total2 = 0.0f;
+    S total2 = S(0);
     const int64_t b_end = smaller(b_first + b_chunk, B);
     for (int64_t b = b_first; b < b_end; ++b) {
-      float top = -INFINITY;
-      float total = 0.0f;
+      S top = -S(INFINITY);
+      S total = S(0);
       for (int64_t v_first = 0; v_first < V; v_first += 4096) {
         const int64_t v_end = smaller(v_first + 4096, V);
-        const bool from_memory = B * V * 4 >= kBeyondCaches;
-        float top_now = top;
-        Extreme<float, kLanes32> top_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
-          top_now_lanes = maximum(top_now_lanes, keep(active, load(&score[b * V + v], active), -INFINITY));
+        const bool from_memory = B * V * kBytes<T> >= kBeyondCaches;
+        S top_now = top;
+        Extreme<S, kLanesOf<S>> top_now_lanes = -S(INFINITY);
+        for_lanes<kLanesOf<S>>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
+          top_now_lanes = maximum(top_now_lanes,
+                                  keep(active, to_value<T>(load(&score[b * V + v], active)), -S(INFINITY)));
         });
         top_now =
             maximum(top_now, across(top_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
         if (top_now > top) {
-          total = top > -INFINITY ? total * std::exp(top - top_now) : 0.0f;
+          total = top > -S(INFINITY) ? total * std::exp(top - top_now) : S(0);
         }
         top = top_now;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
+        Lanes<S, kLanesOf<S>> total_lanes = S(0);
+        for_lanes<kLanesOf<S>>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
           if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-          total_lanes += keep(active, exp(load(&score[b * V + v], active) - top), 0.0f);
+          total_lanes += keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - top), S(0));
         });
         total += across(total_lanes, [](auto one, auto other) { return one + other; });
       }
-      const float loss_here =
-          std::log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0f);
-      loss[b] = loss_here;
-      total2 += loss_here;
-    }
-    total2_parts[b_first / b_chunk] = total2;
-  }
-  float total2 = 0.0f;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total2 = total2 + total2_parts[b_first / b_chunk];
-  }
-  mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct CrossEntropyF64F64Workspace {
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit CrossEntropyF64F64Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    total2_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void cross_entropy_f64_f64(const double* score, const int32_t* target, double* loss, double* mean_loss,
-                           int64_t B, int64_t V, char* workspace) {
-  const CrossEntropyF64F64Workspace space(B, V);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  double* const total2_parts = reinterpret_cast<double*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    double total2 = 0.0;
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      double top = -double(INFINITY);
-      double total = 0.0;
-      for (int64_t v_first = 0; v_first < V; v_first += 4096) {
-        const int64_t v_end = smaller(v_first + 4096, V);
-        const bool from_memory = B * V * 8 >= kBeyondCaches;
-        double top_now = top;
-        Extreme<double, kLanes64> top_now_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
-          top_now_lanes =
-              maximum(top_now_lanes, keep(active, load(&score[b * V + v], active), -double(INFINITY)));
-        });
-        top_now =
-            maximum(top_now, across(top_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-        if (top_now > top) {
-          total = top > -double(INFINITY) ? total * std::exp(top - top_now) : 0.0;
-        }
-        top = top_now;
-        Lanes<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-          if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-          total_lanes += keep(active, exp(load(&score[b * V + v], active) - top), 0.0);
-        });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-      }
-      const double loss_here =
-          std::log(total) + top - (inside(int64_t(target[b]), V) ? score[b * V + int64_t(target[b])] : 0.0);
-      loss[b] = loss_here;
-      total2 += loss_here;
-    }
-    total2_parts[b_first / b_chunk] = total2;
-  }
-  double total2 = 0.0;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total2 = total2 + total2_parts[b_first / b_chunk];
-  }
-  mean_loss[0] = total2 / double(maximum(B, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct CrossEntropyBf16F32Workspace {
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit CrossEntropyBf16F32Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    total2_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void cross_entropy_bf16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                            int64_t B, int64_t V, char* workspace) {
-  const CrossEntropyBf16F32Workspace space(B, V);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total2 = 0.0f;
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      float top = -INFINITY;
-      float total = 0.0f;
-      for (int64_t v_first = 0; v_first < V; v_first += 4096) {
-        const int64_t v_end = smaller(v_first + 4096, V);
-        const bool from_memory = B * V * 2 >= kBeyondCaches;
-        float top_now = top;
-        Extreme<float, kLanes32> top_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
-          top_now_lanes =
-              maximum(top_now_lanes, keep(active, from_bf16(load(&score[b * V + v], active)), -INFINITY));
-        });
-        top_now =
-            maximum(top_now, across(top_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-        if (top_now > top) {
-          total = top > -INFINITY ? total * std::exp(top - top_now) : 0.0f;
-        }
-        top = top_now;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-          if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-          total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - top), 0.0f);
-        });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-      }
-      const float loss_here =
+      const S loss_here =
           std::log(total) + top -
-          (inside(int64_t(target[b]), V) ? from_bf16(score[b * V + int64_t(target[b])]) : 0.0f);
+          (inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0));
       loss[b] = loss_here;
       total2 += loss_here;
     }
     total2_parts[b_first / b_chunk] = total2;
   }
-  float total2 = 0.0f;
+  S total2 = S(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     total2 = total2 + total2_parts[b_first / b_chunk];
   }
-  mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
-}
-
-// Where the intermediates lie in the workspace.
-struct CrossEntropyF16F32Workspace {
-  int64_t total2_parts;
-  int64_t bytes = 0;
-
-  explicit CrossEntropyF16F32Workspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    total2_parts = reserve(bytes, 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void cross_entropy_f16_f32(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
-                           int64_t B, int64_t V, char* workspace) {
-  const CrossEntropyF16F32Workspace space(B, V);
-  const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  float* const total2_parts = reinterpret_cast<float*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    float total2 = 0.0f;
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      float top = -INFINITY;
-      float total = 0.0f;
-      for (int64_t v_first = 0; v_first < V; v_first += 4096) {
-        const int64_t v_end = smaller(v_first + 4096, V);
-        const bool from_memory = B * V * 2 >= kBeyondCaches;
-        float top_now = top;
-        Extreme<float, kLanes32> top_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
-          top_now_lanes =
-              maximum(top_now_lanes, keep(active, from_f16(load(&score[b * V + v], active)), -INFINITY));
-        });
-        top_now =
-            maximum(top_now, across(top_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-        if (top_now > top) {
-          total = top > -INFINITY ? total * std::exp(top - top_now) : 0.0f;
-        }
-        top = top_now;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-          if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-          total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - top), 0.0f);
-        });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-      }
-      const float loss_here =
-          std::log(total) + top -
-          (inside(int64_t(target[b]), V) ? from_f16(score[b * V + int64_t(target[b])]) : 0.0f);
-      loss[b] = loss_here;
-      total2 += loss_here;
-    }
-    total2_parts[b_first / b_chunk] = total2;
-  }
-  float total2 = 0.0f;
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total2 = total2 + total2_parts[b_first / b_chunk];
-  }
-  mean_loss[0] = total2 / float(maximum(B, int64_t{1}));
+  mean_loss[0] = total2 / S(maximum(B, int64_t{1}));
 }
 
 // Checks the arguments, then runs.
@@ -291,45 +110,45 @@ int64_t workspace_of_cross_entropy(int64_t B, int64_t V) {
 }  // namespace
 
 extern "C" int64_t cross_entropy_f32_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyF32F32Workspace>(B, V);
+  return workspace_of_cross_entropy<CrossEntropyWorkspace<float, float>>(B, V);
 }
 
 extern "C" int cross_entropy_f32_f32_openmp(const float* score, const int32_t* target, float* loss,
                                             float* mean_loss, int64_t B, int64_t V, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_cross_entropy<CrossEntropyF32F32Workspace>(score, target, loss, mean_loss, B, V, workspace,
-                                                           workspace_bytes, cross_entropy_f32_f32);
+  return launch_cross_entropy<CrossEntropyWorkspace<float, float>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<float, float>);
 }
 
 extern "C" int64_t cross_entropy_f64_f64_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyF64F64Workspace>(B, V);
+  return workspace_of_cross_entropy<CrossEntropyWorkspace<double, double>>(B, V);
 }
 
 extern "C" int cross_entropy_f64_f64_openmp(const double* score, const int32_t* target, double* loss,
                                             double* mean_loss, int64_t B, int64_t V, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_cross_entropy<CrossEntropyF64F64Workspace>(score, target, loss, mean_loss, B, V, workspace,
-                                                           workspace_bytes, cross_entropy_f64_f64);
+  return launch_cross_entropy<CrossEntropyWorkspace<double, double>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<double, double>);
 }
 
 extern "C" int64_t cross_entropy_bf16_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyBf16F32Workspace>(B, V);
+  return workspace_of_cross_entropy<CrossEntropyWorkspace<float, BF16>>(B, V);
 }
 
 extern "C" int cross_entropy_bf16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
                                              float* mean_loss, int64_t B, int64_t V, void* workspace,
                                              int64_t workspace_bytes) {
-  return launch_cross_entropy<CrossEntropyBf16F32Workspace>(score, target, loss, mean_loss, B, V, workspace,
-                                                            workspace_bytes, cross_entropy_bf16_f32);
+  return launch_cross_entropy<CrossEntropyWorkspace<float, BF16>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<float, BF16>);
 }
 
 extern "C" int64_t cross_entropy_f16_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyF16F32Workspace>(B, V);
+  return workspace_of_cross_entropy<CrossEntropyWorkspace<float, F16>>(B, V);
 }
 
 extern "C" int cross_entropy_f16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
                                             float* mean_loss, int64_t B, int64_t V, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_cross_entropy<CrossEntropyF16F32Workspace>(score, target, loss, mean_loss, B, V, workspace,
-                                                           workspace_bytes, cross_entropy_f16_f32);
+  return launch_cross_entropy<CrossEntropyWorkspace<float, F16>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<float, F16>);
 }

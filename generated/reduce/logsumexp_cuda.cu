@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,283 +21,73 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct LogsumexpF32Workspace {
+template <class T>
+struct LogsumexpWorkspace {
   int64_t m_slots;
   int64_t bytes = 0;
 
-  explicit LogsumexpF32Workspace(int64_t M, int64_t N) {
-    m_slots = reserve(bytes, RowShape(N, 1, M, 4, 128).slot_bytes, 1);
+  explicit LogsumexpWorkspace(int64_t M, int64_t N) {
+    m_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    logsumexp_f32_kernel(const float* x, float* y, Index M, Index N, Index chunk, RowTeam team) {
+    logsumexp_kernel(const Stored<T>* x, Stored<T>* y, Index M, Index N, Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
-    float m = -INFINITY;
-    float m_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    Value<T> m = -Value<T>(INFINITY);
+    Value<T> m_own = -Value<T>(INFINITY);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m_ * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m_ * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          m_own = maximum(m_own, x_pack[i]);
+          m_own = maximum(m_own, to_value<T>(x_pack[i]));
         }
       }
     }
-    m = maximum(m, team.fold(m_own, [](float a, float b) { return float(maximum(a, b)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    m = maximum(m, team.fold(m_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += expf(x_pack[i] - m);
+          total_own += exp(to_value<T>(x_pack[i]) - m);
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     if (writes) {
-      y[m_] = is_inf(m) ? m : m + logf(total);
+      y[m_] = to_stored<T>(is_inf(m) ? m : m + log(total));
     }
   }
 }
 
-template <class Index>
-cudaError_t logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
-                          cudaStream_t stream) {
-  const LogsumexpF32Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 4 == 0;
-  const RowShape shape(N, 1, M, 4, 128);
+template <class Index, class T>
+cudaError_t logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* workspace,
+                      cudaStream_t stream) {
+  const LogsumexpWorkspace<T> space(M, N);
+  const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
+  const RowShape shape(N, 1, M, kBytes<T>, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? logsumexp_f32_kernel<true, Index> : logsumexp_f32_kernel<false, Index>, shape,
-                      workspace + space.m_slots, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LogsumexpF64Workspace {
-  int64_t m_slots;
-  int64_t bytes = 0;
-
-  explicit LogsumexpF64Workspace(int64_t M, int64_t N) {
-    m_slots = reserve(bytes, RowShape(N, 1, M, 8, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    logsumexp_f64_kernel(const double* x, double* y, Index M, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const x_kept = take<double>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(M);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m_ = item;
-    double m = -double(INFINITY);
-    double m_own = -double(INFINITY);
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m_ * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          m_own = maximum(m_own, x_pack[i]);
-        }
-      }
-    }
-    m = maximum(m, team.fold(m_own, [](double a, double b) { return double(maximum(a, b)); }));
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += exp(x_pack[i] - m);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](double a, double b) { return double(a + b); });
-    if (writes) {
-      y[m_] = is_inf(m) ? m : m + log(total);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace,
-                          cudaStream_t stream) {
-  const LogsumexpF64Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 2 == 0;
-  const RowShape shape(N, 1, M, 8, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? logsumexp_f64_kernel<true, Index> : logsumexp_f64_kernel<false, Index>, shape,
-                      workspace + space.m_slots, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LogsumexpBf16Workspace {
-  int64_t m_slots;
-  int64_t bytes = 0;
-
-  explicit LogsumexpBf16Workspace(int64_t M, int64_t N) {
-    m_slots = reserve(bytes, RowShape(N, 1, M, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    logsumexp_bf16_kernel(const uint16_t* x, uint16_t* y, Index M, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(M);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m_ = item;
-    float m = -INFINITY;
-    float m_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m_ * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          m_own = maximum(m_own, from_bf16(x_pack[i]));
-        }
-      }
-    }
-    m = maximum(m, team.fold(m_own, [](float a, float b) { return float(maximum(a, b)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += expf(from_bf16(x_pack[i]) - m);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    if (writes) {
-      y[m_] = to_bf16(is_inf(m) ? m : m + logf(total));
-    }
-  }
-}
-
-template <class Index>
-cudaError_t logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* workspace,
-                           cudaStream_t stream) {
-  const LogsumexpBf16Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 8 == 0;
-  const RowShape shape(N, 1, M, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? logsumexp_bf16_kernel<true, Index> : logsumexp_bf16_kernel<false, Index>, shape,
-                      workspace + space.m_slots, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LogsumexpF16Workspace {
-  int64_t m_slots;
-  int64_t bytes = 0;
-
-  explicit LogsumexpF16Workspace(int64_t M, int64_t N) {
-    m_slots = reserve(bytes, RowShape(N, 1, M, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    logsumexp_f16_kernel(const uint16_t* x, uint16_t* y, Index M, Index N, Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(M);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m_ = item;
-    float m = -INFINITY;
-    float m_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m_ * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          m_own = maximum(m_own, from_f16(x_pack[i]));
-        }
-      }
-    }
-    m = maximum(m, team.fold(m_own, [](float a, float b) { return float(maximum(a, b)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += expf(from_f16(x_pack[i]) - m);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    if (writes) {
-      y[m_] = to_f16(is_inf(m) ? m : m + logf(total));
-    }
-  }
-}
-
-template <class Index>
-cudaError_t logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* workspace,
-                          cudaStream_t stream) {
-  const LogsumexpF16Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 8 == 0;
-  const RowShape shape(N, 1, M, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? logsumexp_f16_kernel<true, Index> : logsumexp_f16_kernel<false, Index>, shape,
+          launch_rows(wide ? logsumexp_kernel<true, Index, T> : logsumexp_kernel<false, Index, T>, shape,
                       workspace + space.m_slots, stream, x, y, M, N);
       error != cudaSuccess)
     return error;
@@ -331,41 +121,41 @@ int64_t workspace_of_logsumexp(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t logsumexp_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpF32Workspace>(M, N);
+  return workspace_of_logsumexp<LogsumexpWorkspace<float>>(M, N);
 }
 
 extern "C" int logsumexp_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                   int64_t workspace_bytes, void* stream) {
-  return launch_logsumexp<LogsumexpF32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                 logsumexp_f32<int32_t>, logsumexp_f32<int64_t>);
+  return launch_logsumexp<LogsumexpWorkspace<float>>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                     logsumexp<int32_t, float>, logsumexp<int64_t, float>);
 }
 
 extern "C" int64_t logsumexp_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpF64Workspace>(M, N);
+  return workspace_of_logsumexp<LogsumexpWorkspace<double>>(M, N);
 }
 
 extern "C" int logsumexp_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                   int64_t workspace_bytes, void* stream) {
-  return launch_logsumexp<LogsumexpF64Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                 logsumexp_f64<int32_t>, logsumexp_f64<int64_t>);
+  return launch_logsumexp<LogsumexpWorkspace<double>>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                      logsumexp<int32_t, double>, logsumexp<int64_t, double>);
 }
 
 extern "C" int64_t logsumexp_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpBf16Workspace>(M, N);
+  return workspace_of_logsumexp<LogsumexpWorkspace<BF16>>(M, N);
 }
 
 extern "C" int logsumexp_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
                                    int64_t workspace_bytes, void* stream) {
-  return launch_logsumexp<LogsumexpBf16Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                  logsumexp_bf16<int32_t>, logsumexp_bf16<int64_t>);
+  return launch_logsumexp<LogsumexpWorkspace<BF16>>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                    logsumexp<int32_t, BF16>, logsumexp<int64_t, BF16>);
 }
 
 extern "C" int64_t logsumexp_f16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpF16Workspace>(M, N);
+  return workspace_of_logsumexp<LogsumexpWorkspace<F16>>(M, N);
 }
 
 extern "C" int logsumexp_f16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
                                   int64_t workspace_bytes, void* stream) {
-  return launch_logsumexp<LogsumexpF16Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                 logsumexp_f16<int32_t>, logsumexp_f16<int64_t>);
+  return launch_logsumexp<LogsumexpWorkspace<F16>>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                   logsumexp<int32_t, F16>, logsumexp<int64_t, F16>);
 }

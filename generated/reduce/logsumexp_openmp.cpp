@@ -15,7 +15,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,22 +24,23 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void logsumexp_f32_short(const float* x, float* y, int64_t M, int64_t N) {
-  const bool around_caches = M * 4 >= kBeyondCaches;
+template <class T>
+void logsumexp_short(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
+  const bool around_caches = M * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
-        Lanes<float, kLanes32> m = -INFINITY;
+      for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
+        Lanes<Value<T>, kLanesOf<Value<T>>> m = -Value<T>(INFINITY);
         for (int64_t n = 0; n < N; ++n) {
-          m = maximum(m, load_every(&x[m_ * N + n], N, active));
+          m = maximum(m, to_value<T>(load_every(&x[m_ * N + n], N, active)));
         }
-        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
         for (int64_t n = 0; n < N; ++n) {
-          total += exp(load_every(&x[m_ * N + n], N, active) - m);
+          total += exp(to_value<T>(load_every(&x[m_ * N + n], N, active)) - m);
         }
-        store_around(&y[m_], active, choose(is_inf(m), m, m + log(total)), around_caches);
+        store_around(&y[m_], active, to_stored<T>(choose(is_inf(m), m, m + log(total))), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -47,49 +48,52 @@ void logsumexp_f32_short(const float* x, float* y, int64_t M, int64_t N) {
 }
 
 // Where the intermediates lie in the workspace.
-struct LogsumexpF32Workspace {
+template <class T>
+struct LogsumexpWorkspace {
   int64_t m_part;
   int64_t total_part;
   int64_t bytes = 0;
 
-  explicit LogsumexpF32Workspace(int64_t M, int64_t N) {
+  explicit LogsumexpWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    m_part = reserve(bytes, N_shares * M, 4);
-    total_part = reserve(bytes, N_shares * M, 4);
+    m_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
+    total_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+template <class T>
+void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const LogsumexpF32Workspace space(M, N);
-  float* const m_part = reinterpret_cast<float*>(workspace + space.m_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  const LogsumexpWorkspace<T> space(M, N);
+  Value<T>* const m_part = reinterpret_cast<Value<T>*>(workspace + space.m_part);
+  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m_ = 0; m_ < M; ++m_) {
-        float m = -INFINITY;
-        float total = 0.0f;
+        Value<T> m = -Value<T>(INFINITY);
+        Value<T> total = Value<T>(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = M * N * 4 >= kBeyondCaches;
-          float m_now = m;
-          Extreme<float, kLanes32> m_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
-            m_now_lanes = maximum(m_now_lanes, keep(active, load(&x[m_ * N + n], active), -INFINITY));
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+          Value<T> m_now = m;
+          Extreme<Value<T>, kLanesOf<Value<T>>> m_now_lanes = -Value<T>(INFINITY);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
+            m_now_lanes = maximum(
+                m_now_lanes, keep(active, to_value<T>(load(&x[m_ * N + n], active)), -Value<T>(INFINITY)));
           });
           m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
           if (m_now > m) {
-            total = m > -INFINITY ? total * std::exp(m - m_now) : 0.0f;
+            total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
           }
           m = m_now;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
+          Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
-            total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0f);
+            total_lanes += keep(active, exp(to_value<T>(load(&x[m_ * N + n], active)) - m), Value<T>(0));
           });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
@@ -97,399 +101,47 @@ void logsumexp_f32(const float* x, float* y, int64_t M, int64_t N, char* workspa
         total_part[n_share * M + m_] = total;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_, auto active) {
-      Lanes<float, kLanes32> m = -INFINITY;
-      Lanes<float, kLanes32> total = 0.0f;
+    for_lanes<kLanesOf<Value<T>>>(0, M, [=](int64_t m_, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> m = -Value<T>(INFINITY);
+      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         m = maximum(m, load(&m_part[n_share * M + m_], active));
       }
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += choose(
-            load(&m_part[n_share * M + m_], active) == -INFINITY && m > -INFINITY, 0.0f,
+            load(&m_part[n_share * M + m_], active) == -Value<T>(INFINITY) && m > -Value<T>(INFINITY),
+            Value<T>(0),
             load(&total_part[n_share * M + m_], active) * exp(load(&m_part[n_share * M + m_], active) - m));
       }
-      store(&y[m_], active, choose(is_inf(m), m, m + log(total)));
+      store(&y[m_], active, to_stored<T>(choose(is_inf(m), m, m + log(total))));
     });
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      float m = -INFINITY;
-      float total = 0.0f;
+      Value<T> m = -Value<T>(INFINITY);
+      Value<T> total = Value<T>(0);
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         const int64_t n_end = smaller(n_first + 4096, N);
-        const bool from_memory = M * N * 4 >= kBeyondCaches;
-        float m_now = m;
-        Extreme<float, kLanes32> m_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
-          m_now_lanes = maximum(m_now_lanes, keep(active, load(&x[m_ * N + n], active), -INFINITY));
+        const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+        Value<T> m_now = m;
+        Extreme<Value<T>, kLanesOf<Value<T>>> m_now_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
+          m_now_lanes = maximum(m_now_lanes,
+                                keep(active, to_value<T>(load(&x[m_ * N + n], active)), -Value<T>(INFINITY)));
         });
         m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
         if (m_now > m) {
-          total = m > -INFINITY ? total * std::exp(m - m_now) : 0.0f;
+          total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
         }
         m = m_now;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
+        Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+        for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
           if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
-          total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0f);
+          total_lanes += keep(active, exp(to_value<T>(load(&x[m_ * N + n], active)) - m), Value<T>(0));
         });
         total += across(total_lanes, [](auto a, auto b) { return a + b; });
       }
-      y[m_] = is_inf(m) ? m : m + std::log(total);
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void logsumexp_f64_short(const double* x, double* y, int64_t M, int64_t N) {
-  const bool around_caches = M * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
-        Lanes<double, kLanes64> m = -double(INFINITY);
-        for (int64_t n = 0; n < N; ++n) {
-          m = maximum(m, load_every(&x[m_ * N + n], N, active));
-        }
-        Lanes<double, kLanes64> total = 0.0;
-        for (int64_t n = 0; n < N; ++n) {
-          total += exp(load_every(&x[m_ * N + n], N, active) - m);
-        }
-        store_around(&y[m_], active, choose(is_inf(m), m, m + log(total)), around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct LogsumexpF64Workspace {
-  int64_t m_part;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit LogsumexpF64Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    m_part = reserve(bytes, N_shares * M, 8);
-    total_part = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void logsumexp_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const LogsumexpF64Workspace space(M, N);
-  double* const m_part = reinterpret_cast<double*>(workspace + space.m_part);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_ = 0; m_ < M; ++m_) {
-        double m = -double(INFINITY);
-        double total = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = M * N * 8 >= kBeyondCaches;
-          double m_now = m;
-          Extreme<double, kLanes64> m_now_lanes = -double(INFINITY);
-          for_lanes<kLanes64>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
-            m_now_lanes = maximum(m_now_lanes, keep(active, load(&x[m_ * N + n], active), -double(INFINITY)));
-          });
-          m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (m_now > m) {
-            total = m > -double(INFINITY) ? total * std::exp(m - m_now) : 0.0;
-          }
-          m = m_now;
-          Lanes<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
-            total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        m_part[n_share * M + m_] = m;
-        total_part[n_share * M + m_] = total;
-      }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m_, auto active) {
-      Lanes<double, kLanes64> m = -double(INFINITY);
-      Lanes<double, kLanes64> total = 0.0;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        m = maximum(m, load(&m_part[n_share * M + m_], active));
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(
-            load(&m_part[n_share * M + m_], active) == -double(INFINITY) && m > -double(INFINITY), 0.0,
-            load(&total_part[n_share * M + m_], active) * exp(load(&m_part[n_share * M + m_], active) - m));
-      }
-      store(&y[m_], active, choose(is_inf(m), m, m + log(total)));
-    });
-  } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m_ = 0; m_ < M; ++m_) {
-      double m = -double(INFINITY);
-      double total = 0.0;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const bool from_memory = M * N * 8 >= kBeyondCaches;
-        double m_now = m;
-        Extreme<double, kLanes64> m_now_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
-          m_now_lanes = maximum(m_now_lanes, keep(active, load(&x[m_ * N + n], active), -double(INFINITY)));
-        });
-        m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        if (m_now > m) {
-          total = m > -double(INFINITY) ? total * std::exp(m - m_now) : 0.0;
-        }
-        m = m_now;
-        Lanes<double, kLanes64> total_lanes = 0.0;
-        for_lanes<kLanes64>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
-          total_lanes += keep(active, exp(load(&x[m_ * N + n], active) - m), 0.0);
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      }
-      y[m_] = is_inf(m) ? m : m + std::log(total);
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void logsumexp_bf16_short(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
-  const bool around_caches = M * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
-        Lanes<float, kLanes32> m = -INFINITY;
-        for (int64_t n = 0; n < N; ++n) {
-          m = maximum(m, from_bf16(load_every(&x[m_ * N + n], N, active)));
-        }
-        Lanes<float, kLanes32> total = 0.0f;
-        for (int64_t n = 0; n < N; ++n) {
-          total += exp(from_bf16(load_every(&x[m_ * N + n], N, active)) - m);
-        }
-        store_around(&y[m_], active, to_bf16(choose(is_inf(m), m, m + log(total))), around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct LogsumexpBf16Workspace {
-  int64_t m_part;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit LogsumexpBf16Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    m_part = reserve(bytes, N_shares * M, 4);
-    total_part = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void logsumexp_bf16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const LogsumexpBf16Workspace space(M, N);
-  float* const m_part = reinterpret_cast<float*>(workspace + space.m_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_ = 0; m_ < M; ++m_) {
-        float m = -INFINITY;
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = M * N * 2 >= kBeyondCaches;
-          float m_now = m;
-          Extreme<float, kLanes32> m_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
-            m_now_lanes =
-                maximum(m_now_lanes, keep(active, from_bf16(load(&x[m_ * N + n], active)), -INFINITY));
-          });
-          m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (m_now > m) {
-            total = m > -INFINITY ? total * std::exp(m - m_now) : 0.0f;
-          }
-          m = m_now;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
-            total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - m), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        m_part[n_share * M + m_] = m;
-        total_part[n_share * M + m_] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_, auto active) {
-      Lanes<float, kLanes32> m = -INFINITY;
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        m = maximum(m, load(&m_part[n_share * M + m_], active));
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(
-            load(&m_part[n_share * M + m_], active) == -INFINITY && m > -INFINITY, 0.0f,
-            load(&total_part[n_share * M + m_], active) * exp(load(&m_part[n_share * M + m_], active) - m));
-      }
-      store(&y[m_], active, to_bf16(choose(is_inf(m), m, m + log(total))));
-    });
-  } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m_ = 0; m_ < M; ++m_) {
-      float m = -INFINITY;
-      float total = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const bool from_memory = M * N * 2 >= kBeyondCaches;
-        float m_now = m;
-        Extreme<float, kLanes32> m_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
-          m_now_lanes =
-              maximum(m_now_lanes, keep(active, from_bf16(load(&x[m_ * N + n], active)), -INFINITY));
-        });
-        m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        if (m_now > m) {
-          total = m > -INFINITY ? total * std::exp(m - m_now) : 0.0f;
-        }
-        m = m_now;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
-          total_lanes += keep(active, exp(from_bf16(load(&x[m_ * N + n], active)) - m), 0.0f);
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      }
-      y[m_] = to_bf16(is_inf(m) ? m : m + std::log(total));
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void logsumexp_f16_short(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
-  const bool around_caches = M * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
-        Lanes<float, kLanes32> m = -INFINITY;
-        for (int64_t n = 0; n < N; ++n) {
-          m = maximum(m, from_f16(load_every(&x[m_ * N + n], N, active)));
-        }
-        Lanes<float, kLanes32> total = 0.0f;
-        for (int64_t n = 0; n < N; ++n) {
-          total += exp(from_f16(load_every(&x[m_ * N + n], N, active)) - m);
-        }
-        store_around(&y[m_], active, to_f16(choose(is_inf(m), m, m + log(total))), around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct LogsumexpF16Workspace {
-  int64_t m_part;
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit LogsumexpF16Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    m_part = reserve(bytes, N_shares * M, 4);
-    total_part = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void logsumexp_f16(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const LogsumexpF16Workspace space(M, N);
-  float* const m_part = reinterpret_cast<float*>(workspace + space.m_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_ = 0; m_ < M; ++m_) {
-        float m = -INFINITY;
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = M * N * 2 >= kBeyondCaches;
-          float m_now = m;
-          Extreme<float, kLanes32> m_now_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
-            m_now_lanes =
-                maximum(m_now_lanes, keep(active, from_f16(load(&x[m_ * N + n], active)), -INFINITY));
-          });
-          m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (m_now > m) {
-            total = m > -INFINITY ? total * std::exp(m - m_now) : 0.0f;
-          }
-          m = m_now;
-          Lanes<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
-            total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - m), 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        m_part[n_share * M + m_] = m;
-        total_part[n_share * M + m_] = total;
-      }
-    }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_, auto active) {
-      Lanes<float, kLanes32> m = -INFINITY;
-      Lanes<float, kLanes32> total = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        m = maximum(m, load(&m_part[n_share * M + m_], active));
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(
-            load(&m_part[n_share * M + m_], active) == -INFINITY && m > -INFINITY, 0.0f,
-            load(&total_part[n_share * M + m_], active) * exp(load(&m_part[n_share * M + m_], active) - m));
-      }
-      store(&y[m_], active, to_f16(choose(is_inf(m), m, m + log(total))));
-    });
-  } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m_ = 0; m_ < M; ++m_) {
-      float m = -INFINITY;
-      float total = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const bool from_memory = M * N * 2 >= kBeyondCaches;
-        float m_now = m;
-        Extreme<float, kLanes32> m_now_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
-          m_now_lanes = maximum(m_now_lanes, keep(active, from_f16(load(&x[m_ * N + n], active)), -INFINITY));
-        });
-        m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        if (m_now > m) {
-          total = m > -INFINITY ? total * std::exp(m - m_now) : 0.0f;
-        }
-        m = m_now;
-        Lanes<float, kLanes32> total_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
-          total_lanes += keep(active, exp(from_f16(load(&x[m_ * N + n], active)) - m), 0.0f);
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-      }
-      y[m_] = to_f16(is_inf(m) ? m : m + std::log(total));
+      y[m_] = to_stored<T>(is_inf(m) ? m : m + std::log(total));
     }
   }
 }
@@ -525,41 +177,41 @@ int64_t workspace_of_logsumexp(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t logsumexp_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpF32Workspace>(M, N);
+  return workspace_of_logsumexp<LogsumexpWorkspace<float>>(M, N);
 }
 
 extern "C" int logsumexp_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                     int64_t workspace_bytes) {
-  return launch_logsumexp<LogsumexpF32Workspace>(x, y, M, N, workspace, workspace_bytes, logsumexp_f32_short,
-                                                 logsumexp_f32);
+  return launch_logsumexp<LogsumexpWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
+                                                     logsumexp_short<float>, logsumexp<float>);
 }
 
 extern "C" int64_t logsumexp_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpF64Workspace>(M, N);
+  return workspace_of_logsumexp<LogsumexpWorkspace<double>>(M, N);
 }
 
 extern "C" int logsumexp_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                     int64_t workspace_bytes) {
-  return launch_logsumexp<LogsumexpF64Workspace>(x, y, M, N, workspace, workspace_bytes, logsumexp_f64_short,
-                                                 logsumexp_f64);
+  return launch_logsumexp<LogsumexpWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
+                                                      logsumexp_short<double>, logsumexp<double>);
 }
 
 extern "C" int64_t logsumexp_bf16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpBf16Workspace>(M, N);
+  return workspace_of_logsumexp<LogsumexpWorkspace<BF16>>(M, N);
 }
 
 extern "C" int logsumexp_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
                                      int64_t workspace_bytes) {
-  return launch_logsumexp<LogsumexpBf16Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                  logsumexp_bf16_short, logsumexp_bf16);
+  return launch_logsumexp<LogsumexpWorkspace<BF16>>(x, y, M, N, workspace, workspace_bytes,
+                                                    logsumexp_short<BF16>, logsumexp<BF16>);
 }
 
 extern "C" int64_t logsumexp_f16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpF16Workspace>(M, N);
+  return workspace_of_logsumexp<LogsumexpWorkspace<F16>>(M, N);
 }
 
 extern "C" int logsumexp_f16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
                                     int64_t workspace_bytes) {
-  return launch_logsumexp<LogsumexpF16Workspace>(x, y, M, N, workspace, workspace_bytes, logsumexp_f16_short,
-                                                 logsumexp_f16);
+  return launch_logsumexp<LogsumexpWorkspace<F16>>(x, y, M, N, workspace, workspace_bytes,
+                                                   logsumexp_short<F16>, logsumexp<F16>);
 }

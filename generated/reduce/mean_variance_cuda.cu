@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -20,308 +20,80 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct MeanVarianceF32F32Workspace {
+template <class S, class T>
+struct MeanVarianceWorkspace {
   int64_t total_slots;
   int64_t bytes = 0;
 
-  explicit MeanVarianceF32F32Workspace(int64_t M, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, M, 4, 128).slot_bytes, 1);
+  explicit MeanVarianceWorkspace(int64_t M, int64_t N) {
+    total_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, 1)
-    mean_variance_f32_f32_kernel(const float* x, float* row_mean, float* row_variance, Index M, Index N,
-                                 Index chunk, RowTeam team) {
+    mean_variance_kernel(const Stored<T>* x, S* row_mean, S* row_variance, Index M, Index N, Index chunk,
+                         RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const x_kept = take<float>(tile, chunk);
+  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_ = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    S total = S(0);
+    S total_own = S(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m_ * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m_ * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += x_pack[i];
+          total_own += to_value<T>(x_pack[i]);
         }
       }
     }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    const float m = total / float(int64_t(N));
+    total = total + team.fold(total_own, [](S a, S b) { return S(a + b); });
+    const S m = total / S(int64_t(N));
     if (writes) {
       row_mean[m_] = m;
     }
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
+    S total2 = S(0);
+    S total2_own = S(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<4, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float d = x_pack[i] - m;
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const S d = to_value<T>(x_pack[i]) - m;
         if (i < remaining) {
           total2_own += d * d;
         }
       }
     }
-    total2 = total2 + team.fold(total2_own, [](float a, float b) { return float(a + b); });
+    total2 = total2 + team.fold(total2_own, [](S a, S b) { return S(a + b); });
     if (writes) {
-      row_variance[m_] = total2 / float(int64_t(N));
+      row_variance[m_] = total2 / S(int64_t(N));
     }
   }
 }
 
-template <class Index>
-cudaError_t mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
-                                  char* workspace, cudaStream_t stream) {
-  const MeanVarianceF32F32Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 4 == 0;
-  const RowShape shape(N, 1, M, 4, 128);
+template <class Index, class S, class T>
+cudaError_t mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N,
+                          char* workspace, cudaStream_t stream) {
+  const MeanVarianceWorkspace<S, T> space(M, N);
+  const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
+  const RowShape shape(N, 1, M, kBytes<T>, 128);
   if (const cudaError_t error = launch_rows(
-          wide ? mean_variance_f32_f32_kernel<true, Index> : mean_variance_f32_f32_kernel<false, Index>,
-          shape, workspace + space.total_slots, stream, x, row_mean, row_variance, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct MeanVarianceF64F64Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit MeanVarianceF64F64Workspace(int64_t M, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, M, 8, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    mean_variance_f64_f64_kernel(const double* x, double* row_mean, double* row_variance, Index M, Index N,
-                                 Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const x_kept = take<double>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(M);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m_ = item;
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m_ * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](double a, double b) { return double(a + b); });
-    const double m = total / double(int64_t(N));
-    if (writes) {
-      row_mean[m_] = m;
-    }
-    double total2 = 0.0;
-    double total2_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<2, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const double d = x_pack[i] - m;
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + team.fold(total2_own, [](double a, double b) { return double(a + b); });
-    if (writes) {
-      row_variance[m_] = total2 / double(int64_t(N));
-    }
-  }
-}
-
-template <class Index>
-cudaError_t mean_variance_f64_f64(const double* x, double* row_mean, double* row_variance, int64_t M,
-                                  int64_t N, char* workspace, cudaStream_t stream) {
-  const MeanVarianceF64F64Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 2 == 0;
-  const RowShape shape(N, 1, M, 8, 128);
-  if (const cudaError_t error = launch_rows(
-          wide ? mean_variance_f64_f64_kernel<true, Index> : mean_variance_f64_f64_kernel<false, Index>,
-          shape, workspace + space.total_slots, stream, x, row_mean, row_variance, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct MeanVarianceBf16F32Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit MeanVarianceBf16F32Workspace(int64_t M, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, M, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    mean_variance_bf16_f32_kernel(const uint16_t* x, float* row_mean, float* row_variance, Index M, Index N,
-                                  Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(M);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m_ = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m_ * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_bf16(x_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    const float m = total / float(int64_t(N));
-    if (writes) {
-      row_mean[m_] = m;
-    }
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_bf16(x_pack[i]) - m;
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + team.fold(total2_own, [](float a, float b) { return float(a + b); });
-    if (writes) {
-      row_variance[m_] = total2 / float(int64_t(N));
-    }
-  }
-}
-
-template <class Index>
-cudaError_t mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
-                                   int64_t N, char* workspace, cudaStream_t stream) {
-  const MeanVarianceBf16F32Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 8 == 0;
-  const RowShape shape(N, 1, M, 2, 128);
-  if (const cudaError_t error = launch_rows(
-          wide ? mean_variance_bf16_f32_kernel<true, Index> : mean_variance_bf16_f32_kernel<false, Index>,
-          shape, workspace + space.total_slots, stream, x, row_mean, row_variance, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct MeanVarianceF16F32Workspace {
-  int64_t total_slots;
-  int64_t bytes = 0;
-
-  explicit MeanVarianceF16F32Workspace(int64_t M, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, M, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    mean_variance_f16_f32_kernel(const uint16_t* x, float* row_mean, float* row_variance, Index M, Index N,
-                                 Index chunk, RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const x_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, N));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(M);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m_ = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m_ * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += from_f16(x_pack[i]);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float a, float b) { return float(a + b); });
-    const float m = total / float(int64_t(N));
-    if (writes) {
-      row_mean[m_] = m;
-    }
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack =
-          load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const float d = from_f16(x_pack[i]) - m;
-        if (i < remaining) {
-          total2_own += d * d;
-        }
-      }
-    }
-    total2 = total2 + team.fold(total2_own, [](float a, float b) { return float(a + b); });
-    if (writes) {
-      row_variance[m_] = total2 / float(int64_t(N));
-    }
-  }
-}
-
-template <class Index>
-cudaError_t mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
-                                  int64_t N, char* workspace, cudaStream_t stream) {
-  const MeanVarianceF16F32Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 8 == 0;
-  const RowShape shape(N, 1, M, 2, 128);
-  if (const cudaError_t error = launch_rows(
-          wide ? mean_variance_f16_f32_kernel<true, Index> : mean_variance_f16_f32_kernel<false, Index>,
-          shape, workspace + space.total_slots, stream, x, row_mean, row_variance, M, N);
+          wide ? mean_variance_kernel<true, Index, S, T> : mean_variance_kernel<false, Index, S, T>, shape,
+          workspace + space.total_slots, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -356,46 +128,46 @@ int64_t workspace_of_mean_variance(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t mean_variance_f32_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceF32F32Workspace>(M, N);
+  return workspace_of_mean_variance<MeanVarianceWorkspace<float, float>>(M, N);
 }
 
 extern "C" int mean_variance_f32_f32_cuda(const float* x, float* row_mean, float* row_variance, int64_t M,
                                           int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mean_variance<MeanVarianceF32F32Workspace>(
-      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream, mean_variance_f32_f32<int32_t>,
-      mean_variance_f32_f32<int64_t>);
+  return launch_mean_variance<MeanVarianceWorkspace<float, float>>(
+      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream,
+      mean_variance<int32_t, float, float>, mean_variance<int64_t, float, float>);
 }
 
 extern "C" int64_t mean_variance_f64_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceF64F64Workspace>(M, N);
+  return workspace_of_mean_variance<MeanVarianceWorkspace<double, double>>(M, N);
 }
 
 extern "C" int mean_variance_f64_f64_cuda(const double* x, double* row_mean, double* row_variance, int64_t M,
                                           int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mean_variance<MeanVarianceF64F64Workspace>(
-      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream, mean_variance_f64_f64<int32_t>,
-      mean_variance_f64_f64<int64_t>);
+  return launch_mean_variance<MeanVarianceWorkspace<double, double>>(
+      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream,
+      mean_variance<int32_t, double, double>, mean_variance<int64_t, double, double>);
 }
 
 extern "C" int64_t mean_variance_bf16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceBf16F32Workspace>(M, N);
+  return workspace_of_mean_variance<MeanVarianceWorkspace<float, BF16>>(M, N);
 }
 
 extern "C" int mean_variance_bf16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
                                            int64_t N, void* workspace, int64_t workspace_bytes,
                                            void* stream) {
-  return launch_mean_variance<MeanVarianceBf16F32Workspace>(
-      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream, mean_variance_bf16_f32<int32_t>,
-      mean_variance_bf16_f32<int64_t>);
+  return launch_mean_variance<MeanVarianceWorkspace<float, BF16>>(
+      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream,
+      mean_variance<int32_t, float, BF16>, mean_variance<int64_t, float, BF16>);
 }
 
 extern "C" int64_t mean_variance_f16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceF16F32Workspace>(M, N);
+  return workspace_of_mean_variance<MeanVarianceWorkspace<float, F16>>(M, N);
 }
 
 extern "C" int mean_variance_f16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
                                           int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mean_variance<MeanVarianceF16F32Workspace>(
-      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream, mean_variance_f16_f32<int32_t>,
-      mean_variance_f16_f32<int64_t>);
+  return launch_mean_variance<MeanVarianceWorkspace<float, F16>>(
+      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream, mean_variance<int32_t, float, F16>,
+      mean_variance<int64_t, float, F16>);
 }

@@ -13,7 +13,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,25 +22,26 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void mean_variance_f32_f32_short(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N) {
-  const bool around_caches = M * 8 >= kBeyondCaches;
+template <class S, class T>
+void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N) {
+  const bool around_caches = M * (2 * kBytes<S>) >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
+      for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
+        Lanes<S, kLanesOf<S>> total = S(0);
         for (int64_t n = 0; n < N; ++n) {
-          total += load_every(&x[m_ * N + n], N, active);
+          total += to_value<T>(load_every(&x[m_ * N + n], N, active));
         }
-        const auto m = quotient(total, float(N));
+        const auto m = quotient(total, S(N));
         store_around(&row_mean[m_], active, m, around_caches);
-        Lanes<float, kLanes32> total2 = 0.0f;
+        Lanes<S, kLanesOf<S>> total2 = S(0);
         for (int64_t n = 0; n < N; ++n) {
-          const auto d = load_every(&x[m_ * N + n], N, active) - m;
+          const auto d = to_value<T>(load_every(&x[m_ * N + n], N, active)) - m;
           total2 += d * d;
         }
-        store_around(&row_variance[m_], active, quotient(total2, float(N)), around_caches);
+        store_around(&row_variance[m_], active, quotient(total2, S(N)), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -48,57 +49,58 @@ void mean_variance_f32_f32_short(const float* x, float* row_mean, float* row_var
 }
 
 // Where the intermediates lie in the workspace.
-struct MeanVarianceF32F32Workspace {
+template <class S, class T>
+struct MeanVarianceWorkspace {
   int64_t total_part2;
   int64_t total_part3;
   int64_t seen_part;
   int64_t bytes = 0;
 
-  explicit MeanVarianceF32F32Workspace(int64_t M, int64_t N) {
+  explicit MeanVarianceWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part2 = reserve(bytes, N_shares * M, 4);
-    total_part3 = reserve(bytes, N_shares * M, 4);
-    seen_part = reserve(bytes, N_shares * M, 4);
+    total_part2 = reserve(bytes, N_shares * M, kBytes<S>);
+    total_part3 = reserve(bytes, N_shares * M, kBytes<S>);
+    seen_part = reserve(bytes, N_shares * M, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
-                           char* workspace) {
+template <class S, class T>
+void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const MeanVarianceF32F32Workspace space(M, N);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
+  const MeanVarianceWorkspace<S, T> space(M, N);
+  S* const total_part2 = reinterpret_cast<S*>(workspace + space.total_part2);
+  S* const total_part3 = reinterpret_cast<S*>(workspace + space.total_part3);
+  S* const seen_part = reinterpret_cast<S*>(workspace + space.seen_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m_ = 0; m_ < M; ++m_) {
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
+        S total = S(0);
+        S seen = S(0);
+        S total2 = S(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
           const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = M * N * 4 >= kBeyondCaches;
-          const float here = float(n_end2 - n_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0f);
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+          const S here = S(n_end2 - n_first);
+          S total_part = S(0);
+          Sum<S, kLanesOf<S>> total_part_lanes = S(0);
+          for_lanes<kLanesOf<S>>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
+            total_part_lanes += keep(active, to_value<T>(load(&x[m_ * N + n], active)), S(0));
           });
           total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
+          const S mean = total_part / here;
+          Sum<S, kLanesOf<S>> total2_lanes = S(0);
+          for_lanes<kLanesOf<S>>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
             if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = load(&x[m_ * N + n], active) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
+            const auto d = to_value<T>(load(&x[m_ * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, S(0));
           });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
+          if (seen > S(0)) {
+            const S apart = mean - total / seen;
             total2 += apart * apart * (seen * here / (seen + here));
           }
           total += total_part;
@@ -109,10 +111,10 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
         seen_part[n_share * M + m_] = seen;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      Lanes<float, kLanes32> seen = 0.0f;
-      Lanes<float, kLanes32> total2 = 0.0f;
+    for_lanes<kLanesOf<S>>(0, M, [=](int64_t m_, auto active) {
+      Lanes<S, kLanesOf<S>> total = S(0);
+      Lanes<S, kLanesOf<S>> seen = S(0);
+      Lanes<S, kLanesOf<S>> total2 = S(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part2[n_share * M + m_], active);
         seen += load(&seen_part[n_share * M + m_], active);
@@ -124,482 +126,44 @@ void mean_variance_f32_f32(const float* x, float* row_mean, float* row_variance,
         total2 += (load(&total_part3[n_share * M + m_], active) +
                    apart * apart * load(&seen_part[n_share * M + m_], active));
       }
-      const auto m = quotient(total, float(N));
+      const auto m = quotient(total, S(N));
       store(&row_mean[m_], active, m);
-      store(&row_variance[m_], active, quotient(total2, float(N)));
+      store(&row_variance[m_], active, quotient(total2, S(N)));
     });
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m_ = 0; m_ < M; ++m_) {
-      float total = 0.0f;
-      float seen = 0.0f;
-      float total2 = 0.0f;
+      S total = S(0);
+      S seen = S(0);
+      S total2 = S(0);
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         const int64_t n_end = smaller(n_first + 4096, N);
-        const bool from_memory = M * N * 4 >= kBeyondCaches;
-        const float here = float(n_end - n_first);
-        float total_part = 0.0f;
-        Sum<float, kLanes32> total_part_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-          total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0f);
+        const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+        const S here = S(n_end - n_first);
+        S total_part = S(0);
+        Sum<S, kLanesOf<S>> total_part_lanes = S(0);
+        for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
+          total_part_lanes += keep(active, to_value<T>(load(&x[m_ * N + n], active)), S(0));
         });
         total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-        const float mean = total_part / here;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+        const S mean = total_part / here;
+        Sum<S, kLanesOf<S>> total2_lanes = S(0);
+        for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
           if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
-          const auto d = load(&x[m_ * N + n], active) - mean;
-          total2_lanes += keep(active, d * d, 0.0f);
+          const auto d = to_value<T>(load(&x[m_ * N + n], active)) - mean;
+          total2_lanes += keep(active, d * d, S(0));
         });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        if (seen > 0.0f) {
-          const float apart = mean - total / seen;
+        if (seen > S(0)) {
+          const S apart = mean - total / seen;
           total2 += apart * apart * (seen * here / (seen + here));
         }
         total += total_part;
         seen += here;
       }
-      const float m = total / float(N);
+      const S m = total / S(N);
       row_mean[m_] = m;
-      row_variance[m_] = total2 / float(N);
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void mean_variance_f64_f64_short(const double* x, double* row_mean, double* row_variance, int64_t M,
-                                 int64_t N) {
-  const bool around_caches = M * 16 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
-        Lanes<double, kLanes64> total = 0.0;
-        for (int64_t n = 0; n < N; ++n) {
-          total += load_every(&x[m_ * N + n], N, active);
-        }
-        const auto m = quotient(total, double(N));
-        store_around(&row_mean[m_], active, m, around_caches);
-        Lanes<double, kLanes64> total2 = 0.0;
-        for (int64_t n = 0; n < N; ++n) {
-          const auto d = load_every(&x[m_ * N + n], N, active) - m;
-          total2 += d * d;
-        }
-        store_around(&row_variance[m_], active, quotient(total2, double(N)), around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct MeanVarianceF64F64Workspace {
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
-  int64_t bytes = 0;
-
-  explicit MeanVarianceF64F64Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part2 = reserve(bytes, N_shares * M, 8);
-    total_part3 = reserve(bytes, N_shares * M, 8);
-    seen_part = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void mean_variance_f64_f64(const double* x, double* row_mean, double* row_variance, int64_t M, int64_t N,
-                           char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const MeanVarianceF64F64Workspace space(M, N);
-  double* const total_part2 = reinterpret_cast<double*>(workspace + space.total_part2);
-  double* const total_part3 = reinterpret_cast<double*>(workspace + space.total_part3);
-  double* const seen_part = reinterpret_cast<double*>(workspace + space.seen_part);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_ = 0; m_ < M; ++m_) {
-        double total = 0.0;
-        double seen = 0.0;
-        double total2 = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = M * N * 8 >= kBeyondCaches;
-          const double here = double(n_end2 - n_first);
-          double total_part = 0.0;
-          Sum<double, kLanes64> total_part_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0);
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const double mean = total_part / here;
-          Sum<double, kLanes64> total2_lanes = 0.0;
-          for_lanes<kLanes64>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = load(&x[m_ * N + n], active) - mean;
-            total2_lanes += keep(active, d * d, 0.0);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0) {
-            const double apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total += total_part;
-          seen += here;
-        }
-        total_part2[n_share * M + m_] = total;
-        total_part3[n_share * M + m_] = total2;
-        seen_part[n_share * M + m_] = seen;
-      }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m_, auto active) {
-      Lanes<double, kLanes64> total = 0.0;
-      Lanes<double, kLanes64> seen = 0.0;
-      Lanes<double, kLanes64> total2 = 0.0;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part2[n_share * M + m_], active);
-        seen += load(&seen_part[n_share * M + m_], active);
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart =
-            load(&total_part2[n_share * M + m_], active) / load(&seen_part[n_share * M + m_], active) -
-            total / seen;
-        total2 += (load(&total_part3[n_share * M + m_], active) +
-                   apart * apart * load(&seen_part[n_share * M + m_], active));
-      }
-      const auto m = quotient(total, double(N));
-      store(&row_mean[m_], active, m);
-      store(&row_variance[m_], active, quotient(total2, double(N)));
-    });
-  } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m_ = 0; m_ < M; ++m_) {
-      double total = 0.0;
-      double seen = 0.0;
-      double total2 = 0.0;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const bool from_memory = M * N * 8 >= kBeyondCaches;
-        const double here = double(n_end - n_first);
-        double total_part = 0.0;
-        Sum<double, kLanes64> total_part_lanes = 0.0;
-        for_lanes<kLanes64>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-          total_part_lanes += keep(active, load(&x[m_ * N + n], active), 0.0);
-        });
-        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-        const double mean = total_part / here;
-        Sum<double, kLanes64> total2_lanes = 0.0;
-        for_lanes<kLanes64>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
-          const auto d = load(&x[m_ * N + n], active) - mean;
-          total2_lanes += keep(active, d * d, 0.0);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        if (seen > 0.0) {
-          const double apart = mean - total / seen;
-          total2 += apart * apart * (seen * here / (seen + here));
-        }
-        total += total_part;
-        seen += here;
-      }
-      const double m = total / double(N);
-      row_mean[m_] = m;
-      row_variance[m_] = total2 / double(N);
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void mean_variance_bf16_f32_short(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
-                                  int64_t N) {
-  const bool around_caches = M * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
-        for (int64_t n = 0; n < N; ++n) {
-          total += from_bf16(load_every(&x[m_ * N + n], N, active));
-        }
-        const auto m = quotient(total, float(N));
-        store_around(&row_mean[m_], active, m, around_caches);
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t n = 0; n < N; ++n) {
-          const auto d = from_bf16(load_every(&x[m_ * N + n], N, active)) - m;
-          total2 += d * d;
-        }
-        store_around(&row_variance[m_], active, quotient(total2, float(N)), around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct MeanVarianceBf16F32Workspace {
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
-  int64_t bytes = 0;
-
-  explicit MeanVarianceBf16F32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part2 = reserve(bytes, N_shares * M, 4);
-    total_part3 = reserve(bytes, N_shares * M, 4);
-    seen_part = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void mean_variance_bf16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
-                            char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const MeanVarianceBf16F32Workspace space(M, N);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_ = 0; m_ < M; ++m_) {
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = M * N * 2 >= kBeyondCaches;
-          const float here = float(n_end2 - n_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, from_bf16(load(&x[m_ * N + n], active)), 0.0f);
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total += total_part;
-          seen += here;
-        }
-        total_part2[n_share * M + m_] = total;
-        total_part3[n_share * M + m_] = total2;
-        seen_part[n_share * M + m_] = seen;
-      }
-    }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      Lanes<float, kLanes32> seen = 0.0f;
-      Lanes<float, kLanes32> total2 = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part2[n_share * M + m_], active);
-        seen += load(&seen_part[n_share * M + m_], active);
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart =
-            load(&total_part2[n_share * M + m_], active) / load(&seen_part[n_share * M + m_], active) -
-            total / seen;
-        total2 += (load(&total_part3[n_share * M + m_], active) +
-                   apart * apart * load(&seen_part[n_share * M + m_], active));
-      }
-      const auto m = quotient(total, float(N));
-      store(&row_mean[m_], active, m);
-      store(&row_variance[m_], active, quotient(total2, float(N)));
-    });
-  } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m_ = 0; m_ < M; ++m_) {
-      float total = 0.0f;
-      float seen = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const bool from_memory = M * N * 2 >= kBeyondCaches;
-        const float here = float(n_end - n_first);
-        float total_part = 0.0f;
-        Sum<float, kLanes32> total_part_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-          total_part_lanes += keep(active, from_bf16(load(&x[m_ * N + n], active)), 0.0f);
-        });
-        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-        const float mean = total_part / here;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
-          const auto d = from_bf16(load(&x[m_ * N + n], active)) - mean;
-          total2_lanes += keep(active, d * d, 0.0f);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        if (seen > 0.0f) {
-          const float apart = mean - total / seen;
-          total2 += apart * apart * (seen * here / (seen + here));
-        }
-        total += total_part;
-        seen += here;
-      }
-      const float m = total / float(N);
-      row_mean[m_] = m;
-      row_variance[m_] = total2 / float(N);
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void mean_variance_f16_f32_short(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
-                                 int64_t N) {
-  const bool around_caches = M * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
-        Lanes<float, kLanes32> total = 0.0f;
-        for (int64_t n = 0; n < N; ++n) {
-          total += from_f16(load_every(&x[m_ * N + n], N, active));
-        }
-        const auto m = quotient(total, float(N));
-        store_around(&row_mean[m_], active, m, around_caches);
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t n = 0; n < N; ++n) {
-          const auto d = from_f16(load_every(&x[m_ * N + n], N, active)) - m;
-          total2 += d * d;
-        }
-        store_around(&row_variance[m_], active, quotient(total2, float(N)), around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct MeanVarianceF16F32Workspace {
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
-  int64_t bytes = 0;
-
-  explicit MeanVarianceF16F32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part2 = reserve(bytes, N_shares * M, 4);
-    total_part3 = reserve(bytes, N_shares * M, 4);
-    seen_part = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void mean_variance_f16_f32(const uint16_t* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
-                           char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const MeanVarianceF16F32Workspace space(M, N);
-  float* const total_part2 = reinterpret_cast<float*>(workspace + space.total_part2);
-  float* const total_part3 = reinterpret_cast<float*>(workspace + space.total_part3);
-  float* const seen_part = reinterpret_cast<float*>(workspace + space.seen_part);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_ = 0; m_ < M; ++m_) {
-        float total = 0.0f;
-        float seen = 0.0f;
-        float total2 = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = M * N * 2 >= kBeyondCaches;
-          const float here = float(n_end2 - n_first);
-          float total_part = 0.0f;
-          Sum<float, kLanes32> total_part_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, from_f16(load(&x[m_ * N + n], active)), 0.0f);
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const float mean = total_part / here;
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, 0.0f);
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > 0.0f) {
-            const float apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
-          }
-          total += total_part;
-          seen += here;
-        }
-        total_part2[n_share * M + m_] = total;
-        total_part3[n_share * M + m_] = total2;
-        seen_part[n_share * M + m_] = seen;
-      }
-    }
-    for_lanes<kLanes32>(0, M, [=](int64_t m_, auto active) {
-      Lanes<float, kLanes32> total = 0.0f;
-      Lanes<float, kLanes32> seen = 0.0f;
-      Lanes<float, kLanes32> total2 = 0.0f;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part2[n_share * M + m_], active);
-        seen += load(&seen_part[n_share * M + m_], active);
-      }
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart =
-            load(&total_part2[n_share * M + m_], active) / load(&seen_part[n_share * M + m_], active) -
-            total / seen;
-        total2 += (load(&total_part3[n_share * M + m_], active) +
-                   apart * apart * load(&seen_part[n_share * M + m_], active));
-      }
-      const auto m = quotient(total, float(N));
-      store(&row_mean[m_], active, m);
-      store(&row_variance[m_], active, quotient(total2, float(N)));
-    });
-  } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m_ = 0; m_ < M; ++m_) {
-      float total = 0.0f;
-      float seen = 0.0f;
-      float total2 = 0.0f;
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const bool from_memory = M * N * 2 >= kBeyondCaches;
-        const float here = float(n_end - n_first);
-        float total_part = 0.0f;
-        Sum<float, kLanes32> total_part_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-          total_part_lanes += keep(active, from_f16(load(&x[m_ * N + n], active)), 0.0f);
-        });
-        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-        const float mean = total_part / here;
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
-          const auto d = from_f16(load(&x[m_ * N + n], active)) - mean;
-          total2_lanes += keep(active, d * d, 0.0f);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        if (seen > 0.0f) {
-          const float apart = mean - total / seen;
-          total2 += apart * apart * (seen * here / (seen + here));
-        }
-        total += total_part;
-        seen += here;
-      }
-      const float m = total / float(N);
-      row_mean[m_] = m;
-      row_variance[m_] = total2 / float(N);
+      row_variance[m_] = total2 / S(N);
     }
   }
 }
@@ -635,45 +199,45 @@ int64_t workspace_of_mean_variance(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t mean_variance_f32_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceF32F32Workspace>(M, N);
+  return workspace_of_mean_variance<MeanVarianceWorkspace<float, float>>(M, N);
 }
 
 extern "C" int mean_variance_f32_f32_openmp(const float* x, float* row_mean, float* row_variance, int64_t M,
                                             int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mean_variance<MeanVarianceF32F32Workspace>(x, row_mean, row_variance, M, N, workspace,
-                                                           workspace_bytes, mean_variance_f32_f32_short,
-                                                           mean_variance_f32_f32);
+  return launch_mean_variance<MeanVarianceWorkspace<float, float>>(
+      x, row_mean, row_variance, M, N, workspace, workspace_bytes, mean_variance_short<float, float>,
+      mean_variance<float, float>);
 }
 
 extern "C" int64_t mean_variance_f64_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceF64F64Workspace>(M, N);
+  return workspace_of_mean_variance<MeanVarianceWorkspace<double, double>>(M, N);
 }
 
 extern "C" int mean_variance_f64_f64_openmp(const double* x, double* row_mean, double* row_variance,
                                             int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mean_variance<MeanVarianceF64F64Workspace>(x, row_mean, row_variance, M, N, workspace,
-                                                           workspace_bytes, mean_variance_f64_f64_short,
-                                                           mean_variance_f64_f64);
+  return launch_mean_variance<MeanVarianceWorkspace<double, double>>(
+      x, row_mean, row_variance, M, N, workspace, workspace_bytes, mean_variance_short<double, double>,
+      mean_variance<double, double>);
 }
 
 extern "C" int64_t mean_variance_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceBf16F32Workspace>(M, N);
+  return workspace_of_mean_variance<MeanVarianceWorkspace<float, BF16>>(M, N);
 }
 
 extern "C" int mean_variance_bf16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance,
                                              int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mean_variance<MeanVarianceBf16F32Workspace>(x, row_mean, row_variance, M, N, workspace,
-                                                            workspace_bytes, mean_variance_bf16_f32_short,
-                                                            mean_variance_bf16_f32);
+  return launch_mean_variance<MeanVarianceWorkspace<float, BF16>>(
+      x, row_mean, row_variance, M, N, workspace, workspace_bytes, mean_variance_short<float, BF16>,
+      mean_variance<float, BF16>);
 }
 
 extern "C" int64_t mean_variance_f16_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceF16F32Workspace>(M, N);
+  return workspace_of_mean_variance<MeanVarianceWorkspace<float, F16>>(M, N);
 }
 
 extern "C" int mean_variance_f16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance,
                                             int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mean_variance<MeanVarianceF16F32Workspace>(x, row_mean, row_variance, M, N, workspace,
-                                                           workspace_bytes, mean_variance_f16_f32_short,
-                                                           mean_variance_f16_f32);
+  return launch_mean_variance<MeanVarianceWorkspace<float, F16>>(
+      x, row_mean, row_variance, M, N, workspace, workspace_bytes, mean_variance_short<float, F16>,
+      mean_variance<float, F16>);
 }

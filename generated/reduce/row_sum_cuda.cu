@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -20,121 +20,50 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct RowSumF32F32Workspace {
+template <class S, class T>
+struct RowSumWorkspace {
   int64_t total2_parts;
   int64_t total2_tickets;
   int64_t bytes = 0;
 
-  explicit RowSumF32F32Workspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
+  explicit RowSumWorkspace(int64_t M, int64_t N) {
+    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, kBytes<S>);
     total2_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    row_sum_f32_f32_kernel(const float* x, float* total, Index M, Index N, float* total2_parts,
-                           uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = Index(M);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index m = item;
-    float total2 = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, N));
-    float total2_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 4; n_first < last; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total2_own += x_pack[i];
-        }
-      }
-    }
-    total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-      if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-      total2_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total2_own = total2_own + total2_parts[Index(part) * items + item];
-      }
-      total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
-    }
-    total2 = total2 + total2_own;
-    if (threadIdx.x == 0) {
-      total[m] = total2;
-    }
-  }
-}
-
-template <class Index>
-cudaError_t row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* workspace,
-                            cudaStream_t stream) {
-  const RowSumF32F32Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 4 == 0;
-  const RowShape shape(N, 1, M, 0, 1024);
-  if (const cudaError_t error =
-          shape.tickets == 0 ? cudaSuccess
-                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
-                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? row_sum_f32_f32_kernel<true, Index> : row_sum_f32_f32_kernel<false, Index>,
-                 shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, total, M, N,
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RowSumF64F64Workspace {
-  int64_t total2_parts;
-  int64_t total2_tickets;
-  int64_t bytes = 0;
-
-  explicit RowSumF64F64Workspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 8);
-    total2_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
-  }
-};
-
-template <bool kWide, class Index>
+template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, 1)
-    row_sum_f64_f64_kernel(const double* x, double* total, Index M, Index N, double* total2_parts,
-                           uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+    row_sum_kernel(const Stored<T>* x, S* total, Index M, Index N, S* total2_parts, uint32_t* total2_tickets,
+                   Index chunk, unsigned chunks) {
   const Index items = Index(M);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
-    double total2 = 0.0;
+    S total2 = S(0);
     const Index first = Index(blockIdx.x % chunks) * chunk;
     const Index last = Index(smaller(first + chunk, N));
-    double total2_own = 0.0;
-    for (Index n_first = first + Index(threadIdx.x) * 2; n_first < last; n_first += Index(blockDim.x) * 2) {
+    S total2_own = S(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total2_own += x_pack[i];
+          total2_own += to_value<T>(x_pack[i]);
         }
       }
     }
-    total2_own = row_fold(total2_own, [](double a, double b) { return double(a + b); });
+    total2_own = row_fold(total2_own, [](S a, S b) { return S(a + b); });
     if (chunks > 1) {
       if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
       if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-      total2_own = 0.0;
+      total2_own = S(0);
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
         total2_own = total2_own + total2_parts[Index(part) * items + item];
       }
-      total2_own = row_fold(total2_own, [](double a, double b) { return double(a + b); });
+      total2_own = row_fold(total2_own, [](S a, S b) { return S(a + b); });
     }
     total2 = total2 + total2_own;
     if (threadIdx.x == 0) {
@@ -143,11 +72,11 @@ __global__ void __launch_bounds__(512, 1)
   }
 }
 
-template <class Index>
-cudaError_t row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char* workspace,
-                            cudaStream_t stream) {
-  const RowSumF64F64Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 2 == 0;
+template <class Index, class S, class T>
+cudaError_t row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace,
+                    cudaStream_t stream) {
+  const RowSumWorkspace<S, T> space(M, N);
+  const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
@@ -156,155 +85,9 @@ cudaError_t row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(wide ? row_sum_f64_f64_kernel<true, Index> : row_sum_f64_f64_kernel<false, Index>,
-                 shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, total, M, N,
-                 reinterpret_cast<double*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RowSumBf16F32Workspace {
-  int64_t total2_parts;
-  int64_t total2_tickets;
-  int64_t bytes = 0;
-
-  explicit RowSumBf16F32Workspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
-    total2_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    row_sum_bf16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
-                            uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = Index(M);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index m = item;
-    float total2 = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, N));
-    float total2_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total2_own += from_bf16(x_pack[i]);
-        }
-      }
-    }
-    total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-      if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-      total2_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total2_own = total2_own + total2_parts[Index(part) * items + item];
-      }
-      total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
-    }
-    total2 = total2 + total2_own;
-    if (threadIdx.x == 0) {
-      total[m] = total2;
-    }
-  }
-}
-
-template <class Index>
-cudaError_t row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace,
-                             cudaStream_t stream) {
-  const RowSumBf16F32Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 8 == 0;
-  const RowShape shape(N, 1, M, 0, 1024);
-  if (const cudaError_t error =
-          shape.tickets == 0 ? cudaSuccess
-                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
-                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? row_sum_bf16_f32_kernel<true, Index> : row_sum_bf16_f32_kernel<false, Index>,
-                 shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, total, M, N,
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RowSumF16F32Workspace {
-  int64_t total2_parts;
-  int64_t total2_tickets;
-  int64_t bytes = 0;
-
-  explicit RowSumF16F32Workspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, 4);
-    total2_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    row_sum_f16_f32_kernel(const uint16_t* x, float* total, Index M, Index N, float* total2_parts,
-                           uint32_t* total2_tickets, Index chunk, unsigned chunks) {
-  const Index items = Index(M);
-  for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
-       item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
-    const Index m = item;
-    float total2 = 0.0f;
-    const Index first = Index(blockIdx.x % chunks) * chunk;
-    const Index last = Index(smaller(first + chunk, N));
-    float total2_own = 0.0f;
-    for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total2_own += from_f16(x_pack[i]);
-        }
-      }
-    }
-    total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
-    if (chunks > 1) {
-      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-      if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-      total2_own = 0.0f;
-      for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total2_own = total2_own + total2_parts[Index(part) * items + item];
-      }
-      total2_own = row_fold(total2_own, [](float a, float b) { return float(a + b); });
-    }
-    total2 = total2 + total2_own;
-    if (threadIdx.x == 0) {
-      total[m] = total2;
-    }
-  }
-}
-
-template <class Index>
-cudaError_t row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace,
-                            cudaStream_t stream) {
-  const RowSumF16F32Workspace space(M, N);
-  const bool wide = aligned({x}) && N % 8 == 0;
-  const RowShape shape(N, 1, M, 0, 1024);
-  if (const cudaError_t error =
-          shape.tickets == 0 ? cudaSuccess
-                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
-                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(wide ? row_sum_f16_f32_kernel<true, Index> : row_sum_f16_f32_kernel<false, Index>,
-                 shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, total, M, N,
-                 reinterpret_cast<float*>(workspace + space.total2_parts),
+          launch(wide ? row_sum_kernel<true, Index, S, T> : row_sum_kernel<false, Index, S, T>, shape.blocks,
+                 dim3(shape.threads, shape.together), 512, stream, x, total, M, N,
+                 reinterpret_cast<S*>(workspace + space.total2_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
@@ -339,41 +122,45 @@ int64_t workspace_of_row_sum(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t row_sum_f32_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumF32F32Workspace>(M, N);
+  return workspace_of_row_sum<RowSumWorkspace<float, float>>(M, N);
 }
 
 extern "C" int row_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int64_t N, void* workspace,
                                     int64_t workspace_bytes, void* stream) {
-  return launch_row_sum<RowSumF32F32Workspace>(x, total, M, N, workspace, workspace_bytes, stream,
-                                               row_sum_f32_f32<int32_t>, row_sum_f32_f32<int64_t>);
+  return launch_row_sum<RowSumWorkspace<float, float>>(x, total, M, N, workspace, workspace_bytes, stream,
+                                                       row_sum<int32_t, float, float>,
+                                                       row_sum<int64_t, float, float>);
 }
 
 extern "C" int64_t row_sum_f64_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumF64F64Workspace>(M, N);
+  return workspace_of_row_sum<RowSumWorkspace<double, double>>(M, N);
 }
 
 extern "C" int row_sum_f64_f64_cuda(const double* x, double* total, int64_t M, int64_t N, void* workspace,
                                     int64_t workspace_bytes, void* stream) {
-  return launch_row_sum<RowSumF64F64Workspace>(x, total, M, N, workspace, workspace_bytes, stream,
-                                               row_sum_f64_f64<int32_t>, row_sum_f64_f64<int64_t>);
+  return launch_row_sum<RowSumWorkspace<double, double>>(x, total, M, N, workspace, workspace_bytes, stream,
+                                                         row_sum<int32_t, double, double>,
+                                                         row_sum<int64_t, double, double>);
 }
 
 extern "C" int64_t row_sum_bf16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumBf16F32Workspace>(M, N);
+  return workspace_of_row_sum<RowSumWorkspace<float, BF16>>(M, N);
 }
 
 extern "C" int row_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
                                      int64_t workspace_bytes, void* stream) {
-  return launch_row_sum<RowSumBf16F32Workspace>(x, total, M, N, workspace, workspace_bytes, stream,
-                                                row_sum_bf16_f32<int32_t>, row_sum_bf16_f32<int64_t>);
+  return launch_row_sum<RowSumWorkspace<float, BF16>>(x, total, M, N, workspace, workspace_bytes, stream,
+                                                      row_sum<int32_t, float, BF16>,
+                                                      row_sum<int64_t, float, BF16>);
 }
 
 extern "C" int64_t row_sum_f16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumF16F32Workspace>(M, N);
+  return workspace_of_row_sum<RowSumWorkspace<float, F16>>(M, N);
 }
 
 extern "C" int row_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
                                     int64_t workspace_bytes, void* stream) {
-  return launch_row_sum<RowSumF16F32Workspace>(x, total, M, N, workspace, workspace_bytes, stream,
-                                               row_sum_f16_f32<int32_t>, row_sum_f16_f32<int64_t>);
+  return launch_row_sum<RowSumWorkspace<float, F16>>(x, total, M, N, workspace, workspace_bytes, stream,
+                                                     row_sum<int32_t, float, F16>,
+                                                     row_sum<int64_t, float, F16>);
 }

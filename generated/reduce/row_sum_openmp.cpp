@@ -13,7 +13,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,16 +22,17 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void row_sum_f32_f32_short(const float* x, float* total, int64_t M, int64_t N) {
-  const bool around_caches = M * 4 >= kBeyondCaches;
+template <class S, class T>
+void row_sum_short(const Stored<T>* x, S* total, int64_t M, int64_t N) {
+  const bool around_caches = M * kBytes<S> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
+      for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        Lanes<S, kLanesOf<S>> total2 = S(0);
         for (int64_t n = 0; n < N; ++n) {
-          total2 += load_every(&x[m * N + n], N, active);
+          total2 += to_value<T>(load_every(&x[m * N + n], N, active));
         }
         store_around(&total[m], active, total2, around_caches);
       });
@@ -41,45 +42,47 @@ void row_sum_f32_f32_short(const float* x, float* total, int64_t M, int64_t N) {
 }
 
 // Where the intermediates lie in the workspace.
-struct RowSumF32F32Workspace {
+template <class S, class T>
+struct RowSumWorkspace {
   int64_t total_part;
   int64_t bytes = 0;
 
-  explicit RowSumF32F32Workspace(int64_t M, int64_t N) {
+  explicit RowSumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part = reserve(bytes, N_shares * M, 4);
+    total_part = reserve(bytes, N_shares * M, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* workspace) {
+template <class S, class T>
+void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const RowSumF32F32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  const RowSumWorkspace<S, T> space(M, N);
+  S* const total_part = reinterpret_cast<S*>(workspace + space.total_part);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total2 = 0.0f;
+        S total2 = S(0);
         const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total2_lanes](int64_t n, auto active) {
-                                total2_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-                              });
+          Sum<S, kLanesOf<S>> total2_lanes = S(0);
+          for_lanes<kLanesOf<S>>(
+              n_block, smaller(n_block + 4096, n_end), [=, &total2_lanes](int64_t n, auto active) {
+                total2_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), S(0));
+              });
           total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * M + m] = total2;
       }
     }
-    const bool around_caches = M * 4 >= kBeyondCaches;
+    const bool around_caches = M * kBytes<S> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for schedule(static) nowait)
       for (int64_t m_first = 0; m_first < M; m_first += 256) {
-        for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
+        for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+          Lanes<S, kLanesOf<S>> total2 = S(0);
           for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
             total2 += load(&total_part[n_share * M + m], active);
           }
@@ -91,269 +94,15 @@ void row_sum_f32_f32(const float* x, float* total, int64_t M, int64_t N, char* w
   } else {
     OMP(omp parallel for schedule(static))
     for (int64_t m = 0; m < M; ++m) {
-      const bool from_memory = M * N * 4 >= kBeyondCaches;
-      float total2 = 0.0f;
+      const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+      S total2 = S(0);
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-          total2_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-      }
-      total[m] = total2;
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void row_sum_f64_f64_short(const double* x, double* total, int64_t M, int64_t N) {
-  const bool around_caches = M * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<double, kLanes64> total2 = 0.0;
-        for (int64_t n = 0; n < N; ++n) {
-          total2 += load_every(&x[m * N + n], N, active);
-        }
-        store_around(&total[m], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct RowSumF64F64Workspace {
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit RowSumF64F64Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void row_sum_f64_f64(const double* x, double* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const RowSumF64F64Workspace space(M, N);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double total2 = 0.0;
-        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total2_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total2_lanes](int64_t n, auto active) {
-                                total2_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-                              });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * M + m] = total2;
-      }
-    }
-    const bool around_caches = M * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m_first = 0; m_first < M; m_first += 256) {
-        for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-          Lanes<double, kLanes64> total2 = 0.0;
-          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-            total2 += load(&total_part[n_share * M + m], active);
-          }
-          store_around(&total[m], active, total2, around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m = 0; m < M; ++m) {
-      const bool from_memory = M * N * 8 >= kBeyondCaches;
-      double total2 = 0.0;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<double, kLanes64> total2_lanes = 0.0;
-        for_lanes<kLanes64>(n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-          total2_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-      }
-      total[m] = total2;
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void row_sum_bf16_f32_short(const uint16_t* x, float* total, int64_t M, int64_t N) {
-  const bool around_caches = M * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t n = 0; n < N; ++n) {
-          total2 += from_bf16(load_every(&x[m * N + n], N, active));
-        }
-        store_around(&total[m], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct RowSumBf16F32Workspace {
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit RowSumBf16F32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void row_sum_bf16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const RowSumBf16F32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        float total2 = 0.0f;
-        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total2_lanes](int64_t n, auto active) {
-                                total2_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
-                              });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * M + m] = total2;
-      }
-    }
-    const bool around_caches = M * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m_first = 0; m_first < M; m_first += 256) {
-        for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
-          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-            total2 += load(&total_part[n_share * M + m], active);
-          }
-          store_around(&total[m], active, total2, around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m = 0; m < M; ++m) {
-      const bool from_memory = M * N * 2 >= kBeyondCaches;
-      float total2 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-          total2_lanes += keep(active, from_bf16(load(&x[m * N + n], active)), 0.0f);
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-      }
-      total[m] = total2;
-    }
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void row_sum_f16_f32_short(const uint16_t* x, float* total, int64_t M, int64_t N) {
-  const bool around_caches = M * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-        Lanes<float, kLanes32> total2 = 0.0f;
-        for (int64_t n = 0; n < N; ++n) {
-          total2 += from_f16(load_every(&x[m * N + n], N, active));
-        }
-        store_around(&total[m], active, total2, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct RowSumF16F32Workspace {
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit RowSumF16F32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void row_sum_f16_f32(const uint16_t* x, float* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const RowSumF16F32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        float total2 = 0.0f;
-        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total2_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total2_lanes](int64_t n, auto active) {
-                                total2_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
-                              });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * M + m] = total2;
-      }
-    }
-    const bool around_caches = M * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m_first = 0; m_first < M; m_first += 256) {
-        for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-          Lanes<float, kLanes32> total2 = 0.0f;
-          for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-            total2 += load(&total_part[n_share * M + m], active);
-          }
-          store_around(&total[m], active, total2, around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m = 0; m < M; ++m) {
-      const bool from_memory = M * N * 2 >= kBeyondCaches;
-      float total2 = 0.0f;
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-          total2_lanes += keep(active, from_f16(load(&x[m * N + n], active)), 0.0f);
-        });
+        Sum<S, kLanesOf<S>> total2_lanes = S(0);
+        for_lanes<kLanesOf<S>>(n_block, smaller(n_block + 4096, N),
+                               [=, &total2_lanes](int64_t n, auto active) {
+                                 if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+                                 total2_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), S(0));
+                               });
         total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
       }
       total[m] = total2;
@@ -392,41 +141,41 @@ int64_t workspace_of_row_sum(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t row_sum_f32_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumF32F32Workspace>(M, N);
+  return workspace_of_row_sum<RowSumWorkspace<float, float>>(M, N);
 }
 
 extern "C" int row_sum_f32_f32_openmp(const float* x, float* total, int64_t M, int64_t N, void* workspace,
                                       int64_t workspace_bytes) {
-  return launch_row_sum<RowSumF32F32Workspace>(x, total, M, N, workspace, workspace_bytes,
-                                               row_sum_f32_f32_short, row_sum_f32_f32);
+  return launch_row_sum<RowSumWorkspace<float, float>>(x, total, M, N, workspace, workspace_bytes,
+                                                       row_sum_short<float, float>, row_sum<float, float>);
 }
 
 extern "C" int64_t row_sum_f64_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumF64F64Workspace>(M, N);
+  return workspace_of_row_sum<RowSumWorkspace<double, double>>(M, N);
 }
 
 extern "C" int row_sum_f64_f64_openmp(const double* x, double* total, int64_t M, int64_t N, void* workspace,
                                       int64_t workspace_bytes) {
-  return launch_row_sum<RowSumF64F64Workspace>(x, total, M, N, workspace, workspace_bytes,
-                                               row_sum_f64_f64_short, row_sum_f64_f64);
+  return launch_row_sum<RowSumWorkspace<double, double>>(
+      x, total, M, N, workspace, workspace_bytes, row_sum_short<double, double>, row_sum<double, double>);
 }
 
 extern "C" int64_t row_sum_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumBf16F32Workspace>(M, N);
+  return workspace_of_row_sum<RowSumWorkspace<float, BF16>>(M, N);
 }
 
 extern "C" int row_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes) {
-  return launch_row_sum<RowSumBf16F32Workspace>(x, total, M, N, workspace, workspace_bytes,
-                                                row_sum_bf16_f32_short, row_sum_bf16_f32);
+  return launch_row_sum<RowSumWorkspace<float, BF16>>(x, total, M, N, workspace, workspace_bytes,
+                                                      row_sum_short<float, BF16>, row_sum<float, BF16>);
 }
 
 extern "C" int64_t row_sum_f16_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumF16F32Workspace>(M, N);
+  return workspace_of_row_sum<RowSumWorkspace<float, F16>>(M, N);
 }
 
 extern "C" int row_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
                                       int64_t workspace_bytes) {
-  return launch_row_sum<RowSumF16F32Workspace>(x, total, M, N, workspace, workspace_bytes,
-                                               row_sum_f16_f32_short, row_sum_f16_f32);
+  return launch_row_sum<RowSumWorkspace<float, F16>>(x, total, M, N, workspace, workspace_bytes,
+                                                     row_sum_short<float, F16>, row_sum<float, F16>);
 }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -19,45 +19,9 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <class Index>
-__global__ void __launch_bounds__(512)
-    segment_sum_f32_kernel(const int64_t* start, const float* x, float* y, Index B, Index N, Index D) {
-  const Index items = Index(B * D);
-  const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const bool writes = column < items && threadIdx.y == 0;
-  const Index b = Index(item / D);
-  const Index d = Index(item % D);
-  const auto n_start = row_at(start, b, N);
-  const auto n_count = row_at(start, b + 1, N) - n_start;
-  float total = 0.0f;
-  float total_own = 0.0f;
-#pragma unroll 4
-  for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
-    total_own += x[(n_start + n) * D + d];
-  }
-  total = total + column_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (writes) {
-    y[b * D + d] = total;
-  }
-}
-
-template <class Index>
-cudaError_t segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D,
-                            int32_t* table_status, cudaStream_t stream) {
-  (void)table_status;
-  const ColumnShape shape(ceil_div(N, larger(B, 1)), B * D, 1);
-  if (const cudaError_t error =
-          launch(segment_sum_f32_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-                 shape.fold_bytes(), stream, start, x, y, B, N, D);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    segment_sum_f64_kernel(const int64_t* start, const double* x, double* y, Index B, Index N, Index D) {
+    segment_sum_kernel(const int64_t* start, const Stored<T>* x, Stored<T>* y, Index B, Index N, Index D) {
   const Index items = Index(B * D);
   const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
@@ -66,62 +30,26 @@ __global__ void __launch_bounds__(512, 1)
   const Index d = Index(item % D);
   const auto n_start = row_at(start, b, N);
   const auto n_count = row_at(start, b + 1, N) - n_start;
-  double total = 0.0;
-  double total_own = 0.0;
+  Value<T> total = Value<T>(0);
+  Value<T> total_own = Value<T>(0);
 #pragma unroll 4
   for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
-    total_own += x[(n_start + n) * D + d];
+    total_own += to_value<T>(x[(n_start + n) * D + d]);
   }
-  total = total + column_fold(total_own, [](double one, double other) { return double(one + other); });
+  total = total + column_fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
   if (writes) {
-    y[b * D + d] = total;
+    y[b * D + d] = to_stored<T>(total);
   }
 }
 
-template <class Index>
-cudaError_t segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D,
-                            int32_t* table_status, cudaStream_t stream) {
+template <class Index, class T>
+cudaError_t segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t B, int64_t N,
+                        int64_t D, int32_t* table_status, cudaStream_t stream) {
   (void)table_status;
   const ColumnShape shape(ceil_div(N, larger(B, 1)), B * D, 1);
   if (const cudaError_t error =
-          launch(segment_sum_f64_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-                 shape.fold_bytes(), stream, start, x, y, B, N, D);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512)
-    segment_sum_bf16_kernel(const int64_t* start, const uint16_t* x, uint16_t* y, Index B, Index N, Index D) {
-  const Index items = Index(B * D);
-  const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const bool writes = column < items && threadIdx.y == 0;
-  const Index b = Index(item / D);
-  const Index d = Index(item % D);
-  const auto n_start = row_at(start, b, N);
-  const auto n_count = row_at(start, b + 1, N) - n_start;
-  float total = 0.0f;
-  float total_own = 0.0f;
-#pragma unroll 4
-  for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
-    total_own += from_bf16(x[(n_start + n) * D + d]);
-  }
-  total = total + column_fold(total_own, [](float one, float other) { return float(one + other); });
-  if (writes) {
-    y[b * D + d] = to_bf16(total);
-  }
-}
-
-template <class Index>
-cudaError_t segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B, int64_t N,
-                             int64_t D, int32_t* table_status, cudaStream_t stream) {
-  (void)table_status;
-  const ColumnShape shape(ceil_div(N, larger(B, 1)), B * D, 1);
-  if (const cudaError_t error =
-          launch(segment_sum_bf16_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
-                 shape.fold_bytes(), stream, start, x, y, B, N, D);
+          launch(segment_sum_kernel<Index, T>, shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
+                 stream, start, x, y, B, N, D);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -145,18 +73,18 @@ int launch_segment_sum(const int64_t* start, const T* x, T* y, int64_t B, int64_
 
 extern "C" int segment_sum_f32_cuda(const int64_t* start, const float* x, float* y, int64_t B, int64_t N,
                                     int64_t D, int32_t* table_status, void* stream) {
-  return launch_segment_sum(start, x, y, B, N, D, table_status, stream, segment_sum_f32<int32_t>,
-                            segment_sum_f32<int64_t>);
+  return launch_segment_sum(start, x, y, B, N, D, table_status, stream, segment_sum<int32_t, float>,
+                            segment_sum<int64_t, float>);
 }
 
 extern "C" int segment_sum_f64_cuda(const int64_t* start, const double* x, double* y, int64_t B, int64_t N,
                                     int64_t D, int32_t* table_status, void* stream) {
-  return launch_segment_sum(start, x, y, B, N, D, table_status, stream, segment_sum_f64<int32_t>,
-                            segment_sum_f64<int64_t>);
+  return launch_segment_sum(start, x, y, B, N, D, table_status, stream, segment_sum<int32_t, double>,
+                            segment_sum<int64_t, double>);
 }
 
 extern "C" int segment_sum_bf16_cuda(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B,
                                      int64_t N, int64_t D, int32_t* table_status, void* stream) {
-  return launch_segment_sum(start, x, y, B, N, D, table_status, stream, segment_sum_bf16<int32_t>,
-                            segment_sum_bf16<int64_t>);
+  return launch_segment_sum(start, x, y, B, N, D, table_status, stream, segment_sum<int32_t, BF16>,
+                            segment_sum<int64_t, BF16>);
 }

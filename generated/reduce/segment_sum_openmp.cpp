@@ -12,7 +12,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,26 +21,28 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct SegmentSumF32Workspace {
+template <class T>
+struct SegmentSumWorkspace {
   int64_t total_part;
   int64_t bytes = 0;
 
-  explicit SegmentSumF32Workspace(int64_t B, int64_t N, int64_t D) {
+  explicit SegmentSumWorkspace(int64_t B, int64_t N, int64_t D) {
     const int64_t N_shares = larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
                                                ceil_div(floor_div(N, larger(1, B)), 256)));
-    total_part = reserve(bytes, N_shares * B * D, 4);
+    total_part = reserve(bytes, N_shares * B * D, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D,
-                     char* workspace) {
+template <class T>
+void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t B, int64_t N, int64_t D,
+                 char* workspace) {
   const int64_t N_shares = larger(
       1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))), ceil_div(floor_div(N, larger(1, B)), 256)));
-  const SegmentSumF32Workspace space(B, N, D);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  const SegmentSumWorkspace<T> space(B, N, D);
+  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N_shares > 1) {
-    const int64_t d_part = share_of(D, N_shares * B, 2048);
+    const int64_t d_part = share_of(D, N_shares * B, 8192 / kBytes<Value<T>>);
     OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B* D / 256)))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t b = 0; b < B; ++b) {
@@ -48,54 +50,55 @@ void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, 
           const int64_t d_end = smaller(d_first + d_part, D);
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          float total[2048];
-          for_lanes<kLanes32>(d_first, d_end, [=, &total](int64_t d, auto active) {
-            store(&total[d - d_first], active, 0.0f);
+          Value<T> total[8192 / kBytes<Value<T>>];
+          for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &total](int64_t d, auto active) {
+            store(&total[d - d_first], active, Value<T>(0));
           });
           const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
           for (int64_t n_first = n_begin; n_first < n_end; n_first += 512) {
             const int64_t n_end2 = smaller(n_first + 512, n_end);
-            float part[2048];
-            for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
-              store(&part[d - d_first], active, 0.0f);
+            Value<T> part[8192 / kBytes<Value<T>>];
+            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) {
+              store(&part[d - d_first], active, Value<T>(0));
             });
             for (int64_t n = n_first; n < n_end2; ++n) {
-              for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
-                store(&part[d - d_first], active,
-                      load(&part[d - d_first], active) + load(&x[(n_start + n) * D + d], active));
+              for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) {
+                store(
+                    &part[d - d_first], active,
+                    load(&part[d - d_first], active) + to_value<T>(load(&x[(n_start + n) * D + d], active)));
               });
             }
-            for_lanes<kLanes32>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
+            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
               store(&total[d - d_first], active,
                     load(&total[d - d_first], active) + load(&part[d - d_first], active));
             });
           }
-          for_lanes<kLanes32>(d_first, d_end, [=, &total](int64_t d, auto active) {
+          for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &total](int64_t d, auto active) {
             store(&total_part[(n_share * B + b) * D + d], active, load(&total[d - d_first], active));
           });
         }
       }
     }
-    const bool around_caches = B * D * 4 >= kBeyondCaches;
+    const bool around_caches = B * D * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t d_first = 0; d_first < D; d_first += 256) {
-          for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<float, kLanes32> total = 0.0f;
+          for_lanes<kLanesOf<Value<T>>>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
+            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
             for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
               total += load(&total_part[(n_share * B + b) * D + d], active);
             }
-            store_around(&y[b * D + d], active, total, around_caches);
+            store_around(&y[b * D + d], active, to_stored<T>(total), around_caches);
           });
         }
       }
       if (around_caches) finish_stores();
     }
   } else {
-    const int64_t d_part = share_of(D, B, 2048);
-    const bool around_caches = B * D * 4 >= kBeyondCaches;
+    const int64_t d_part = share_of(D, B, 8192 / kBytes<Value<T>>);
+    const bool around_caches = B * D * kBytes<T> >= kBeyondCaches;
     OMP(omp parallel)
     {
       OMP(omp for collapse(2) schedule(dynamic, larger(1, B* D / 256)) nowait)
@@ -104,264 +107,33 @@ void segment_sum_f32(const int64_t* start, const float* x, float* y, int64_t B, 
           const int64_t d_end = smaller(d_first + d_part, D);
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          float total[2048];
-          for_lanes<kLanes32>(d_first, d_end, [=, &total](int64_t d, auto active) {
-            store(&total[d - d_first], active, 0.0f);
+          Value<T> total[8192 / kBytes<Value<T>>];
+          for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &total](int64_t d, auto active) {
+            store(&total[d - d_first], active, Value<T>(0));
           });
           for (int64_t n_first = 0; n_first < n_count; n_first += 512) {
             const int64_t n_end = smaller(n_first + 512, n_count);
-            float part[2048];
-            for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
-              store(&part[d - d_first], active, 0.0f);
+            Value<T> part[8192 / kBytes<Value<T>>];
+            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) {
+              store(&part[d - d_first], active, Value<T>(0));
             });
             for (int64_t n = n_first; n < n_end; ++n) {
-              for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
-                store(&part[d - d_first], active,
-                      load(&part[d - d_first], active) + load(&x[(n_start + n) * D + d], active));
+              for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) {
+                store(
+                    &part[d - d_first], active,
+                    load(&part[d - d_first], active) + to_value<T>(load(&x[(n_start + n) * D + d], active)));
               });
             }
-            for_lanes<kLanes32>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
+            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
               store(&total[d - d_first], active,
                     load(&total[d - d_first], active) + load(&part[d - d_first], active));
             });
           }
-          for_lines<kLanes32>(
+          for_lines<kLanesOf<Value<T>>>(
               around_caches, &y[b * D + d_first], d_first, d_end, [=, &total](int64_t d, auto active) {
-                store_around(&y[b * D + d], active, load(&total[d - d_first], active), around_caches);
+                store_around(&y[b * D + d], active, to_stored<T>(load(&total[d - d_first], active)),
+                             around_caches);
               });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct SegmentSumF64Workspace {
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit SegmentSumF64Workspace(int64_t B, int64_t N, int64_t D) {
-    const int64_t N_shares = larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
-                                               ceil_div(floor_div(N, larger(1, B)), 256)));
-    total_part = reserve(bytes, N_shares * B * D, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void segment_sum_f64(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D,
-                     char* workspace) {
-  const int64_t N_shares = larger(
-      1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))), ceil_div(floor_div(N, larger(1, B)), 256)));
-  const SegmentSumF64Workspace space(B, N, D);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  if (N_shares > 1) {
-    const int64_t d_part = share_of(D, N_shares * B, 1024);
-    OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B* D / 256)))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += d_part) {
-          const int64_t d_end = smaller(d_first + d_part, D);
-          const int64_t n_start = start[b];
-          const int64_t n_count = start[b + 1] - n_start;
-          double total[1024];
-          for_lanes<kLanes64>(d_first, d_end, [=, &total](int64_t d, auto active) {
-            store(&total[d - d_first], active, 0.0);
-          });
-          const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
-          for (int64_t n_first = n_begin; n_first < n_end; n_first += 512) {
-            const int64_t n_end2 = smaller(n_first + 512, n_end);
-            double part[1024];
-            for_lanes<kLanes64>(d_first, d_end, [=, &part](int64_t d, auto active) {
-              store(&part[d - d_first], active, 0.0);
-            });
-            for (int64_t n = n_first; n < n_end2; ++n) {
-              for_lanes<kLanes64>(d_first, d_end, [=, &part](int64_t d, auto active) {
-                store(&part[d - d_first], active,
-                      load(&part[d - d_first], active) + load(&x[(n_start + n) * D + d], active));
-              });
-            }
-            for_lanes<kLanes64>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
-              store(&total[d - d_first], active,
-                    load(&total[d - d_first], active) + load(&part[d - d_first], active));
-            });
-          }
-          for_lanes<kLanes64>(d_first, d_end, [=, &total](int64_t d, auto active) {
-            store(&total_part[(n_share * B + b) * D + d], active, load(&total[d - d_first], active));
-          });
-        }
-      }
-    }
-    const bool around_caches = B * D * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += 256) {
-          for_lanes<kLanes64>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<double, kLanes64> total = 0.0;
-            for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-              total += load(&total_part[(n_share * B + b) * D + d], active);
-            }
-            store_around(&y[b * D + d], active, total, around_caches);
-          });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    const int64_t d_part = share_of(D, B, 1024);
-    const bool around_caches = B * D * 8 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(dynamic, larger(1, B* D / 256)) nowait)
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += d_part) {
-          const int64_t d_end = smaller(d_first + d_part, D);
-          const int64_t n_start = start[b];
-          const int64_t n_count = start[b + 1] - n_start;
-          double total[1024];
-          for_lanes<kLanes64>(d_first, d_end, [=, &total](int64_t d, auto active) {
-            store(&total[d - d_first], active, 0.0);
-          });
-          for (int64_t n_first = 0; n_first < n_count; n_first += 512) {
-            const int64_t n_end = smaller(n_first + 512, n_count);
-            double part[1024];
-            for_lanes<kLanes64>(d_first, d_end, [=, &part](int64_t d, auto active) {
-              store(&part[d - d_first], active, 0.0);
-            });
-            for (int64_t n = n_first; n < n_end; ++n) {
-              for_lanes<kLanes64>(d_first, d_end, [=, &part](int64_t d, auto active) {
-                store(&part[d - d_first], active,
-                      load(&part[d - d_first], active) + load(&x[(n_start + n) * D + d], active));
-              });
-            }
-            for_lanes<kLanes64>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
-              store(&total[d - d_first], active,
-                    load(&total[d - d_first], active) + load(&part[d - d_first], active));
-            });
-          }
-          for_lines<kLanes64>(
-              around_caches, &y[b * D + d_first], d_first, d_end, [=, &total](int64_t d, auto active) {
-                store_around(&y[b * D + d], active, load(&total[d - d_first], active), around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct SegmentSumBf16Workspace {
-  int64_t total_part;
-  int64_t bytes = 0;
-
-  explicit SegmentSumBf16Workspace(int64_t B, int64_t N, int64_t D) {
-    const int64_t N_shares = larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
-                                               ceil_div(floor_div(N, larger(1, B)), 256)));
-    total_part = reserve(bytes, N_shares * B * D, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void segment_sum_bf16(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B, int64_t N, int64_t D,
-                      char* workspace) {
-  const int64_t N_shares = larger(
-      1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))), ceil_div(floor_div(N, larger(1, B)), 256)));
-  const SegmentSumBf16Workspace space(B, N, D);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  if (N_shares > 1) {
-    const int64_t d_part = share_of(D, N_shares * B, 2048);
-    OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B* D / 256)))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += d_part) {
-          const int64_t d_end = smaller(d_first + d_part, D);
-          const int64_t n_start = start[b];
-          const int64_t n_count = start[b + 1] - n_start;
-          float total[2048];
-          for_lanes<kLanes32>(d_first, d_end, [=, &total](int64_t d, auto active) {
-            store(&total[d - d_first], active, 0.0f);
-          });
-          const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
-          for (int64_t n_first = n_begin; n_first < n_end; n_first += 512) {
-            const int64_t n_end2 = smaller(n_first + 512, n_end);
-            float part[2048];
-            for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
-              store(&part[d - d_first], active, 0.0f);
-            });
-            for (int64_t n = n_first; n < n_end2; ++n) {
-              for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
-                store(&part[d - d_first], active,
-                      load(&part[d - d_first], active) + from_bf16(load(&x[(n_start + n) * D + d], active)));
-              });
-            }
-            for_lanes<kLanes32>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
-              store(&total[d - d_first], active,
-                    load(&total[d - d_first], active) + load(&part[d - d_first], active));
-            });
-          }
-          for_lanes<kLanes32>(d_first, d_end, [=, &total](int64_t d, auto active) {
-            store(&total_part[(n_share * B + b) * D + d], active, load(&total[d - d_first], active));
-          });
-        }
-      }
-    }
-    const bool around_caches = B * D * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += 256) {
-          for_lanes<kLanes32>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<float, kLanes32> total = 0.0f;
-            for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-              total += load(&total_part[(n_share * B + b) * D + d], active);
-            }
-            store_around(&y[b * D + d], active, to_bf16(total), around_caches);
-          });
-        }
-      }
-      if (around_caches) finish_stores();
-    }
-  } else {
-    const int64_t d_part = share_of(D, B, 2048);
-    const bool around_caches = B * D * 2 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
-      OMP(omp for collapse(2) schedule(dynamic, larger(1, B* D / 256)) nowait)
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += d_part) {
-          const int64_t d_end = smaller(d_first + d_part, D);
-          const int64_t n_start = start[b];
-          const int64_t n_count = start[b + 1] - n_start;
-          float total[2048];
-          for_lanes<kLanes32>(d_first, d_end, [=, &total](int64_t d, auto active) {
-            store(&total[d - d_first], active, 0.0f);
-          });
-          for (int64_t n_first = 0; n_first < n_count; n_first += 512) {
-            const int64_t n_end = smaller(n_first + 512, n_count);
-            float part[2048];
-            for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
-              store(&part[d - d_first], active, 0.0f);
-            });
-            for (int64_t n = n_first; n < n_end; ++n) {
-              for_lanes<kLanes32>(d_first, d_end, [=, &part](int64_t d, auto active) {
-                store(&part[d - d_first], active,
-                      load(&part[d - d_first], active) + from_bf16(load(&x[(n_start + n) * D + d], active)));
-              });
-            }
-            for_lanes<kLanes32>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
-              store(&total[d - d_first], active,
-                    load(&total[d - d_first], active) + load(&part[d - d_first], active));
-            });
-          }
-          for_lines<kLanes32>(around_caches, &y[b * D + d_first], d_first, d_end,
-                              [=, &total](int64_t d, auto active) {
-                                store_around(&y[b * D + d], active,
-                                             to_bf16(load(&total[d - d_first], active)), around_caches);
-                              });
         }
       }
       if (around_caches) finish_stores();
@@ -401,31 +173,31 @@ int64_t workspace_of_segment_sum(int64_t B, int64_t N, int64_t D) {
 }  // namespace
 
 extern "C" int64_t segment_sum_f32_openmp_workspace(int64_t B, int64_t N, int64_t D) {
-  return workspace_of_segment_sum<SegmentSumF32Workspace>(B, N, D);
+  return workspace_of_segment_sum<SegmentSumWorkspace<float>>(B, N, D);
 }
 
 extern "C" int segment_sum_f32_openmp(const int64_t* start, const float* x, float* y, int64_t B, int64_t N,
                                       int64_t D, void* workspace, int64_t workspace_bytes) {
-  return launch_segment_sum<SegmentSumF32Workspace>(start, x, y, B, N, D, workspace, workspace_bytes,
-                                                    segment_sum_f32);
+  return launch_segment_sum<SegmentSumWorkspace<float>>(start, x, y, B, N, D, workspace, workspace_bytes,
+                                                        segment_sum<float>);
 }
 
 extern "C" int64_t segment_sum_f64_openmp_workspace(int64_t B, int64_t N, int64_t D) {
-  return workspace_of_segment_sum<SegmentSumF64Workspace>(B, N, D);
+  return workspace_of_segment_sum<SegmentSumWorkspace<double>>(B, N, D);
 }
 
 extern "C" int segment_sum_f64_openmp(const int64_t* start, const double* x, double* y, int64_t B, int64_t N,
                                       int64_t D, void* workspace, int64_t workspace_bytes) {
-  return launch_segment_sum<SegmentSumF64Workspace>(start, x, y, B, N, D, workspace, workspace_bytes,
-                                                    segment_sum_f64);
+  return launch_segment_sum<SegmentSumWorkspace<double>>(start, x, y, B, N, D, workspace, workspace_bytes,
+                                                         segment_sum<double>);
 }
 
 extern "C" int64_t segment_sum_bf16_openmp_workspace(int64_t B, int64_t N, int64_t D) {
-  return workspace_of_segment_sum<SegmentSumBf16Workspace>(B, N, D);
+  return workspace_of_segment_sum<SegmentSumWorkspace<BF16>>(B, N, D);
 }
 
 extern "C" int segment_sum_bf16_openmp(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B,
                                        int64_t N, int64_t D, void* workspace, int64_t workspace_bytes) {
-  return launch_segment_sum<SegmentSumBf16Workspace>(start, x, y, B, N, D, workspace, workspace_bytes,
-                                                     segment_sum_bf16);
+  return launch_segment_sum<SegmentSumWorkspace<BF16>>(start, x, y, B, N, D, workspace, workspace_bytes,
+                                                       segment_sum<BF16>);
 }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,23 +21,24 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct Top1F32Workspace {
+template <class T>
+struct Top1Workspace {
   int64_t where_slots;
   int64_t bytes = 0;
 
-  explicit Top1F32Workspace(int64_t B, int64_t V) {
-    where_slots = reserve(bytes, RowShape(V, 1, B, 4, 128).slot_bytes, 1);
+  explicit Top1Workspace(int64_t B, int64_t V) {
+    where_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index>
+template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    top1_f32_kernel(const float* score, int32_t* best, float* probability, Index B, Index V, Index chunk,
-                    RowTeam team) {
+    top1_kernel(const Stored<T>* score, int32_t* best, Value<T>* probability, Index B, Index V, Index chunk,
+                RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  float* const score_kept = take<float>(tile, chunk);
+  Stored<T>* const score_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
@@ -45,352 +46,72 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
     int64_t where = -1;
-    float best2 = 0.0f;
-    float greatest = -INFINITY;
+    Value<T> best2 = Value<T>(0);
+    Value<T> greatest = -Value<T>(INFINITY);
     int64_t where_own = -1;
-    float best2_own = 0.0f;
-    float greatest_own = -INFINITY;
-    for (Index v_first = first + Index(threadIdx.x) * 4; v_first < last; v_first += Index(blockDim.x) * 4) {
+    Value<T> best2_own = Value<T>(0);
+    Value<T> greatest_own = -Value<T>(INFINITY);
+    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
+         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<4, 1, kWide>(&score[b * V + v_first], remaining);
+      const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(&score[b * V + v_first], remaining);
       if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index v = v_first + (i < remaining ? i : remaining - 1);
         if (i < remaining) {
-          if (where_own < 0 || above(score_pack[i], best2_own)) {
-            best2_own = score_pack[i];
+          if (where_own < 0 || above(to_value<T>(score_pack[i]), best2_own)) {
+            best2_own = to_value<T>(score_pack[i]);
             where_own = int64_t(v);
           }
         }
         if (i < remaining) {
-          greatest_own = maximum(greatest_own, score_pack[i]);
+          greatest_own = maximum(greatest_own, to_value<T>(score_pack[i]));
         }
       }
     }
-    const Best<float> found =
-        team.fold(Best<float>{best2_own, where_own},
-                  [](Best<float> one, Best<float> other) { return first_above(one, other); });
+    const Best<Value<T>> found =
+        team.fold(Best<Value<T>>{best2_own, where_own},
+                  [](Best<Value<T>> one, Best<Value<T>> other) { return first_above(one, other); });
     if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
       best2 = found.value;
       where = found.index;
     }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    if (writes) {
-      best[b] = int32_t(where);
-    }
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index v_first = first + Index(threadIdx.x) * 4; v_first < last; v_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack =
-          load_pack<4, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own += expf(score_pack[i] - greatest);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    if (writes) {
-      probability[b] = 1.0f / total;
-    }
-  }
-}
-
-template <class Index>
-cudaError_t top1_f32(const float* score, int32_t* best, float* probability, int64_t B, int64_t V,
-                     char* workspace, cudaStream_t stream) {
-  const Top1F32Workspace space(B, V);
-  const bool wide = aligned({score}) && V % 4 == 0;
-  const RowShape shape(V, 1, B, 4, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? top1_f32_kernel<true, Index> : top1_f32_kernel<false, Index>, shape,
-                      workspace + space.where_slots, stream, score, best, probability, B, V);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct Top1F64Workspace {
-  int64_t where_slots;
-  int64_t bytes = 0;
-
-  explicit Top1F64Workspace(int64_t B, int64_t V) {
-    where_slots = reserve(bytes, RowShape(V, 1, B, 8, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    top1_f64_kernel(const double* score, int32_t* best, double* probability, Index B, Index V, Index chunk,
-                    RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  double* const score_kept = take<double>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, V));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(B);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = item;
-    int64_t where = -1;
-    double best2 = 0.0;
-    double greatest = -double(INFINITY);
-    int64_t where_own = -1;
-    double best2_own = 0.0;
-    double greatest_own = -double(INFINITY);
-    for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<2, 1, kWide>(&score[b * V + v_first], remaining);
-      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const Index v = v_first + (i < remaining ? i : remaining - 1);
-        if (i < remaining) {
-          if (where_own < 0 || above(score_pack[i], best2_own)) {
-            best2_own = score_pack[i];
-            where_own = int64_t(v);
-          }
-        }
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, score_pack[i]);
-        }
-      }
-    }
-    const Best<double> found =
-        team.fold(Best<double>{best2_own, where_own},
-                  [](Best<double> one, Best<double> other) { return first_above(one, other); });
-    if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
-      best2 = found.value;
-      where = found.index;
-    }
-    greatest = maximum(greatest, team.fold(greatest_own, [](double one, double other) {
-      return double(maximum(one, other));
+    greatest = maximum(greatest, team.fold(greatest_own, [](Value<T> one, Value<T> other) {
+      return Value<T>(maximum(one, other));
     }));
     if (writes) {
       best[b] = int32_t(where);
     }
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index v_first = first + Index(threadIdx.x) * 2; v_first < last; v_first += Index(blockDim.x) * 2) {
+    Value<T> total = Value<T>(0);
+    Value<T> total_own = Value<T>(0);
+    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
+         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - v_first);
-      const auto score_pack =
-          load_pack<2, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
+      const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += exp(score_pack[i] - greatest);
+          total_own += exp(to_value<T>(score_pack[i]) - greatest);
         }
       }
     }
-    total = total + team.fold(total_own, [](double one, double other) { return double(one + other); });
+    total = total + team.fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
     if (writes) {
-      probability[b] = 1.0 / total;
+      probability[b] = Value<T>(1) / total;
     }
   }
 }
 
-template <class Index>
-cudaError_t top1_f64(const double* score, int32_t* best, double* probability, int64_t B, int64_t V,
-                     char* workspace, cudaStream_t stream) {
-  const Top1F64Workspace space(B, V);
-  const bool wide = aligned({score}) && V % 2 == 0;
-  const RowShape shape(V, 1, B, 8, 128);
+template <class Index, class T>
+cudaError_t top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V,
+                 char* workspace, cudaStream_t stream) {
+  const Top1Workspace<T> space(B, V);
+  const bool wide = aligned({score}) && V % (16 / kBytes<T>) == 0;
+  const RowShape shape(V, 1, B, kBytes<T>, 128);
   if (const cudaError_t error =
-          launch_rows(wide ? top1_f64_kernel<true, Index> : top1_f64_kernel<false, Index>, shape,
-                      workspace + space.where_slots, stream, score, best, probability, B, V);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct Top1Bf16Workspace {
-  int64_t where_slots;
-  int64_t bytes = 0;
-
-  explicit Top1Bf16Workspace(int64_t B, int64_t V) {
-    where_slots = reserve(bytes, RowShape(V, 1, B, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    top1_bf16_kernel(const uint16_t* score, int32_t* best, float* probability, Index B, Index V, Index chunk,
-                     RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const score_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, V));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(B);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = item;
-    int64_t where = -1;
-    float best2 = 0.0f;
-    float greatest = -INFINITY;
-    int64_t where_own = -1;
-    float best2_own = 0.0f;
-    float greatest_own = -INFINITY;
-    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
-      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const Index v = v_first + (i < remaining ? i : remaining - 1);
-        if (i < remaining) {
-          if (where_own < 0 || above(from_bf16(score_pack[i]), best2_own)) {
-            best2_own = from_bf16(score_pack[i]);
-            where_own = int64_t(v);
-          }
-        }
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, from_bf16(score_pack[i]));
-        }
-      }
-    }
-    const Best<float> found =
-        team.fold(Best<float>{best2_own, where_own},
-                  [](Best<float> one, Best<float> other) { return first_above(one, other); });
-    if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
-      best2 = found.value;
-      where = found.index;
-    }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    if (writes) {
-      best[b] = int32_t(where);
-    }
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack =
-          load_pack<8, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += expf(from_bf16(score_pack[i]) - greatest);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    if (writes) {
-      probability[b] = 1.0f / total;
-    }
-  }
-}
-
-template <class Index>
-cudaError_t top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
-                      char* workspace, cudaStream_t stream) {
-  const Top1Bf16Workspace space(B, V);
-  const bool wide = aligned({score}) && V % 8 == 0;
-  const RowShape shape(V, 1, B, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? top1_bf16_kernel<true, Index> : top1_bf16_kernel<false, Index>, shape,
-                      workspace + space.where_slots, stream, score, best, probability, B, V);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct Top1F16Workspace {
-  int64_t where_slots;
-  int64_t bytes = 0;
-
-  explicit Top1F16Workspace(int64_t B, int64_t V) {
-    where_slots = reserve(bytes, RowShape(V, 1, B, 2, 128).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    top1_f16_kernel(const uint16_t* score, int32_t* best, float* probability, Index B, Index V, Index chunk,
-                    RowTeam team) {
-  team.begin();
-  char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  uint16_t* const score_kept = take<uint16_t>(tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, V));
-  const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
-  const Index items = Index(B);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = item;
-    int64_t where = -1;
-    float best2 = 0.0f;
-    float greatest = -INFINITY;
-    int64_t where_own = -1;
-    float best2_own = 0.0f;
-    float greatest_own = -INFINITY;
-    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<8, 1, kWide>(&score[b * V + v_first], remaining);
-      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const Index v = v_first + (i < remaining ? i : remaining - 1);
-        if (i < remaining) {
-          if (where_own < 0 || above(from_f16(score_pack[i]), best2_own)) {
-            best2_own = from_f16(score_pack[i]);
-            where_own = int64_t(v);
-          }
-        }
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, from_f16(score_pack[i]));
-        }
-      }
-    }
-    const Best<float> found =
-        team.fold(Best<float>{best2_own, where_own},
-                  [](Best<float> one, Best<float> other) { return first_above(one, other); });
-    if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
-      best2 = found.value;
-      where = found.index;
-    }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    if (writes) {
-      best[b] = int32_t(where);
-    }
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index v_first = first + Index(threadIdx.x) * 8; v_first < last; v_first += Index(blockDim.x) * 8) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack =
-          load_pack<8, 1, kWide>(keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if (i < remaining) {
-          total_own += expf(from_f16(score_pack[i]) - greatest);
-        }
-      }
-    }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
-    if (writes) {
-      probability[b] = 1.0f / total;
-    }
-  }
-}
-
-template <class Index>
-cudaError_t top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
-                     char* workspace, cudaStream_t stream) {
-  const Top1F16Workspace space(B, V);
-  const bool wide = aligned({score}) && V % 8 == 0;
-  const RowShape shape(V, 1, B, 2, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? top1_f16_kernel<true, Index> : top1_f16_kernel<false, Index>, shape,
+          launch_rows(wide ? top1_kernel<true, Index, T> : top1_kernel<false, Index, T>, shape,
                       workspace + space.where_slots, stream, score, best, probability, B, V);
       error != cudaSuccess)
     return error;
@@ -426,41 +147,41 @@ int64_t workspace_of_top1(int64_t B, int64_t V) {
 }  // namespace
 
 extern "C" int64_t top1_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_top1<Top1F32Workspace>(B, V);
+  return workspace_of_top1<Top1Workspace<float>>(B, V);
 }
 
 extern "C" int top1_f32_cuda(const float* score, int32_t* best, float* probability, int64_t B, int64_t V,
                              void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_top1<Top1F32Workspace>(score, best, probability, B, V, workspace, workspace_bytes, stream,
-                                       top1_f32<int32_t>, top1_f32<int64_t>);
+  return launch_top1<Top1Workspace<float>>(score, best, probability, B, V, workspace, workspace_bytes, stream,
+                                           top1<int32_t, float>, top1<int64_t, float>);
 }
 
 extern "C" int64_t top1_f64_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_top1<Top1F64Workspace>(B, V);
+  return workspace_of_top1<Top1Workspace<double>>(B, V);
 }
 
 extern "C" int top1_f64_cuda(const double* score, int32_t* best, double* probability, int64_t B, int64_t V,
                              void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_top1<Top1F64Workspace>(score, best, probability, B, V, workspace, workspace_bytes, stream,
-                                       top1_f64<int32_t>, top1_f64<int64_t>);
+  return launch_top1<Top1Workspace<double>>(score, best, probability, B, V, workspace, workspace_bytes,
+                                            stream, top1<int32_t, double>, top1<int64_t, double>);
 }
 
 extern "C" int64_t top1_bf16_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_top1<Top1Bf16Workspace>(B, V);
+  return workspace_of_top1<Top1Workspace<BF16>>(B, V);
 }
 
 extern "C" int top1_bf16_cuda(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
                               void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_top1<Top1Bf16Workspace>(score, best, probability, B, V, workspace, workspace_bytes, stream,
-                                        top1_bf16<int32_t>, top1_bf16<int64_t>);
+  return launch_top1<Top1Workspace<BF16>>(score, best, probability, B, V, workspace, workspace_bytes, stream,
+                                          top1<int32_t, BF16>, top1<int64_t, BF16>);
 }
 
 extern "C" int64_t top1_f16_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_top1<Top1F16Workspace>(B, V);
+  return workspace_of_top1<Top1Workspace<F16>>(B, V);
 }
 
 extern "C" int top1_f16_cuda(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
                              void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_top1<Top1F16Workspace>(score, best, probability, B, V, workspace, workspace_bytes, stream,
-                                       top1_f16<int32_t>, top1_f16<int64_t>);
+  return launch_top1<Top1Workspace<F16>>(score, best, probability, B, V, workspace, workspace_bytes, stream,
+                                         top1<int32_t, F16>, top1<int64_t, F16>);
 }

@@ -12,7 +12,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,270 +21,73 @@ namespace {
 using namespace kgen_openmp;
 
 // For V <= 15: rows that fill no vector.
-void top1_f32_short(const float* score, int32_t* best, float* probability, int64_t B, int64_t V) {
-  const bool around_caches = B * 8 >= kBeyondCaches;
+template <class T>
+void top1_short(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V) {
+  const bool around_caches = B * (kBytes<Value<T>> + 4) >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += 256) {
       for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) {
         Lanes<int64_t, kLanes64> where = -1;
-        Lanes<float, kLanes64> best2 = 0.0f;
-        Lanes<float, kLanes64> greatest = -INFINITY;
+        Lanes<Value<T>, kLanes64> best2 = Value<T>(0);
+        Lanes<Value<T>, kLanes64> greatest = -Value<T>(INFINITY);
         for (int64_t v = 0; v < V; ++v) {
-          const Lanes<float, kLanes64> value = load_every(&score[b * V + v], V, active);
+          const Lanes<Value<T>, kLanes64> value = to_value<T>(load_every(&score[b * V + v], V, active));
           const auto better = where < 0 || value > best2 || (value != value && best2 == best2);
           best2 = choose(better, value, best2);
           where = choose(better, v, where);
-          greatest = maximum(greatest, load_every(&score[b * V + v], V, active));
+          greatest = maximum(greatest, to_value<T>(load_every(&score[b * V + v], V, active)));
         }
         store_around(&best[b], active, convert<int32_t>(where), around_caches);
-        Lanes<float, kLanes64> total = 0.0f;
+        Lanes<Value<T>, kLanes64> total = Value<T>(0);
         for (int64_t v = 0; v < V; ++v) {
-          total += exp(load_every(&score[b * V + v], V, active) - greatest);
+          total += exp(to_value<T>(load_every(&score[b * V + v], V, active)) - greatest);
         }
-        store_around(&probability[b], active, 1.0f / total, around_caches);
+        store_around(&probability[b], active, Value<T>(1) / total, around_caches);
       });
     }
     if (around_caches) finish_stores();
   }
 }
 
-void top1_f32(const float* score, int32_t* best, float* probability, int64_t B, int64_t V) {
+template <class T>
+void top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V) {
   OMP(omp parallel for schedule(static))
   for (int64_t b = 0; b < B; ++b) {
     int64_t where = -1;
-    float best2 = 0.0f;
-    float greatest = -INFINITY;
-    float total = 0.0f;
+    Value<T> best2 = Value<T>(0);
+    Value<T> greatest = -Value<T>(INFINITY);
+    Value<T> total = Value<T>(0);
     for (int64_t v_first = 0; v_first < V; v_first += 4096) {
       const int64_t v_end = smaller(v_first + 4096, V);
-      const bool from_memory = B * V * 4 >= kBeyondCaches;
-      float greatest_now = greatest;
-      Best<float, int32_t, kLanes32, true> best2_lanes;
-      Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-        const auto score_ = load_once(&score[b * V + v], active);
-        best2_lanes.meet(mask_of(active), score_, positions_as<int32_t, kLanes32>(v - v_first));
-        greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -INFINITY));
-      });
-      fold_best(best2_lanes, v_first, where, best2, above<float>);
+      const bool from_memory = B * V * kBytes<T> >= kBeyondCaches;
+      Value<T> greatest_now = greatest;
+      Best<Value<T>, int32_t, kLanesOf<Value<T>>, true> best2_lanes;
+      Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
+      for_lanes<kLanesOf<Value<T>>>(
+          v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
+            const auto score_ = to_value<T>(load_once(&score[b * V + v], active));
+            best2_lanes.meet(mask_of(active), score_, positions_as<int32_t, kLanesOf<Value<T>>>(v - v_first));
+            greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -Value<T>(INFINITY)));
+          });
+      fold_best(best2_lanes, v_first, where, best2, above<Value<T>>);
       greatest_now = maximum(
           greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
       if (greatest_now > greatest) {
-        total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+        total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
       }
       greatest = greatest_now;
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
+      Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+      for_lanes<kLanesOf<Value<T>>>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
         if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-        total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0f);
+        total_lanes +=
+            keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - greatest), Value<T>(0));
       });
       total += across(total_lanes, [](auto one, auto other) { return one + other; });
     }
     best[b] = int32_t(where);
-    probability[b] = 1.0f / total;
-  }
-}
-
-// For V <= 15: rows that fill no vector.
-void top1_f64_short(const double* score, int32_t* best, double* probability, int64_t B, int64_t V) {
-  const bool around_caches = B * 12 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t b_first = 0; b_first < B; b_first += 256) {
-      for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) {
-        Lanes<int64_t, kLanes64> where = -1;
-        Lanes<double, kLanes64> best2 = 0.0;
-        Lanes<double, kLanes64> greatest = -double(INFINITY);
-        for (int64_t v = 0; v < V; ++v) {
-          const Lanes<double, kLanes64> value = load_every(&score[b * V + v], V, active);
-          const auto better = where < 0 || value > best2 || (value != value && best2 == best2);
-          best2 = choose(better, value, best2);
-          where = choose(better, v, where);
-          greatest = maximum(greatest, load_every(&score[b * V + v], V, active));
-        }
-        store_around(&best[b], active, convert<int32_t>(where), around_caches);
-        Lanes<double, kLanes64> total = 0.0;
-        for (int64_t v = 0; v < V; ++v) {
-          total += exp(load_every(&score[b * V + v], V, active) - greatest);
-        }
-        store_around(&probability[b], active, 1.0 / total, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void top1_f64(const double* score, int32_t* best, double* probability, int64_t B, int64_t V) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    int64_t where = -1;
-    double best2 = 0.0;
-    double greatest = -double(INFINITY);
-    double total = 0.0;
-    for (int64_t v_first = 0; v_first < V; v_first += 4096) {
-      const int64_t v_end = smaller(v_first + 4096, V);
-      const bool from_memory = B * V * 8 >= kBeyondCaches;
-      double greatest_now = greatest;
-      Best<double, int32_t, kLanes64, true> best2_lanes;
-      Extreme<double, kLanes64> greatest_now_lanes = -double(INFINITY);
-      for_lanes<kLanes64>(v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-        const auto score_ = load_once(&score[b * V + v], active);
-        best2_lanes.meet(mask_of(active), score_, positions_as<int32_t, kLanes64>(v - v_first));
-        greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -double(INFINITY)));
-      });
-      fold_best(best2_lanes, v_first, where, best2, above<double>);
-      greatest_now = maximum(
-          greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-      if (greatest_now > greatest) {
-        total = greatest > -double(INFINITY) ? total * std::exp(greatest - greatest_now) : 0.0;
-      }
-      greatest = greatest_now;
-      Lanes<double, kLanes64> total_lanes = 0.0;
-      for_lanes<kLanes64>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-        if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-        total_lanes += keep(active, exp(load(&score[b * V + v], active) - greatest), 0.0);
-      });
-      total += across(total_lanes, [](auto one, auto other) { return one + other; });
-    }
-    best[b] = int32_t(where);
-    probability[b] = 1.0 / total;
-  }
-}
-
-// For V <= 15: rows that fill no vector.
-void top1_bf16_short(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V) {
-  const bool around_caches = B * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t b_first = 0; b_first < B; b_first += 256) {
-      for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) {
-        Lanes<int64_t, kLanes64> where = -1;
-        Lanes<float, kLanes64> best2 = 0.0f;
-        Lanes<float, kLanes64> greatest = -INFINITY;
-        for (int64_t v = 0; v < V; ++v) {
-          const Lanes<float, kLanes64> value = from_bf16(load_every(&score[b * V + v], V, active));
-          const auto better = where < 0 || value > best2 || (value != value && best2 == best2);
-          best2 = choose(better, value, best2);
-          where = choose(better, v, where);
-          greatest = maximum(greatest, from_bf16(load_every(&score[b * V + v], V, active)));
-        }
-        store_around(&best[b], active, convert<int32_t>(where), around_caches);
-        Lanes<float, kLanes64> total = 0.0f;
-        for (int64_t v = 0; v < V; ++v) {
-          total += exp(from_bf16(load_every(&score[b * V + v], V, active)) - greatest);
-        }
-        store_around(&probability[b], active, 1.0f / total, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void top1_bf16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    int64_t where = -1;
-    float best2 = 0.0f;
-    float greatest = -INFINITY;
-    float total = 0.0f;
-    for (int64_t v_first = 0; v_first < V; v_first += 4096) {
-      const int64_t v_end = smaller(v_first + 4096, V);
-      const bool from_memory = B * V * 2 >= kBeyondCaches;
-      float greatest_now = greatest;
-      Best<float, int32_t, kLanes32, true> best2_lanes;
-      Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-        const auto score_ = from_bf16(load(&score[b * V + v], active));
-        best2_lanes.meet(mask_of(active), score_, positions_as<int32_t, kLanes32>(v - v_first));
-        greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -INFINITY));
-      });
-      fold_best(best2_lanes, v_first, where, best2, above<float>);
-      greatest_now = maximum(
-          greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-      if (greatest_now > greatest) {
-        total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
-      }
-      greatest = greatest_now;
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-        if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-        total_lanes += keep(active, exp(from_bf16(load(&score[b * V + v], active)) - greatest), 0.0f);
-      });
-      total += across(total_lanes, [](auto one, auto other) { return one + other; });
-    }
-    best[b] = int32_t(where);
-    probability[b] = 1.0f / total;
-  }
-}
-
-// For V <= 15: rows that fill no vector.
-void top1_f16_short(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V) {
-  const bool around_caches = B * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t b_first = 0; b_first < B; b_first += 256) {
-      for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) {
-        Lanes<int64_t, kLanes64> where = -1;
-        Lanes<float, kLanes64> best2 = 0.0f;
-        Lanes<float, kLanes64> greatest = -INFINITY;
-        for (int64_t v = 0; v < V; ++v) {
-          const Lanes<float, kLanes64> value = from_f16(load_every(&score[b * V + v], V, active));
-          const auto better = where < 0 || value > best2 || (value != value && best2 == best2);
-          best2 = choose(better, value, best2);
-          where = choose(better, v, where);
-          greatest = maximum(greatest, from_f16(load_every(&score[b * V + v], V, active)));
-        }
-        store_around(&best[b], active, convert<int32_t>(where), around_caches);
-        Lanes<float, kLanes64> total = 0.0f;
-        for (int64_t v = 0; v < V; ++v) {
-          total += exp(from_f16(load_every(&score[b * V + v], V, active)) - greatest);
-        }
-        store_around(&probability[b], active, 1.0f / total, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-void top1_f16(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    int64_t where = -1;
-    float best2 = 0.0f;
-    float greatest = -INFINITY;
-    float total = 0.0f;
-    for (int64_t v_first = 0; v_first < V; v_first += 4096) {
-      const int64_t v_end = smaller(v_first + 4096, V);
-      const bool from_memory = B * V * 2 >= kBeyondCaches;
-      float greatest_now = greatest;
-      Best<float, int32_t, kLanes32, true> best2_lanes;
-      Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-      for_lanes<kLanes32>(v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-        const auto score_ = from_f16(load(&score[b * V + v], active));
-        best2_lanes.meet(mask_of(active), score_, positions_as<int32_t, kLanes32>(v - v_first));
-        greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -INFINITY));
-      });
-      fold_best(best2_lanes, v_first, where, best2, above<float>);
-      greatest_now = maximum(
-          greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-      if (greatest_now > greatest) {
-        total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
-      }
-      greatest = greatest_now;
-      Lanes<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-        if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-        total_lanes += keep(active, exp(from_f16(load(&score[b * V + v], active)) - greatest), 0.0f);
-      });
-      total += across(total_lanes, [](auto one, auto other) { return one + other; });
-    }
-    best[b] = int32_t(where);
-    probability[b] = 1.0f / total;
+    probability[b] = Value<T>(1) / total;
   }
 }
 
@@ -307,20 +110,20 @@ int launch_top1(const ScoreElement* score, int32_t* best, ProbabilityElement* pr
 }  // namespace
 
 extern "C" int top1_f32_openmp(const float* score, int32_t* best, float* probability, int64_t B, int64_t V) {
-  return launch_top1(score, best, probability, B, V, top1_f32_short, top1_f32);
+  return launch_top1(score, best, probability, B, V, top1_short<float>, top1<float>);
 }
 
 extern "C" int top1_f64_openmp(const double* score, int32_t* best, double* probability, int64_t B,
                                int64_t V) {
-  return launch_top1(score, best, probability, B, V, top1_f64_short, top1_f64);
+  return launch_top1(score, best, probability, B, V, top1_short<double>, top1<double>);
 }
 
 extern "C" int top1_bf16_openmp(const uint16_t* score, int32_t* best, float* probability, int64_t B,
                                 int64_t V) {
-  return launch_top1(score, best, probability, B, V, top1_bf16_short, top1_bf16);
+  return launch_top1(score, best, probability, B, V, top1_short<BF16>, top1<BF16>);
 }
 
 extern "C" int top1_f16_openmp(const uint16_t* score, int32_t* best, float* probability, int64_t B,
                                int64_t V) {
-  return launch_top1(score, best, probability, B, V, top1_f16_short, top1_f16);
+  return launch_top1(score, best, probability, B, V, top1_short<F16>, top1<F16>);
 }

@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,147 +23,48 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct CumsumColumnsF32Workspace {
+template <class T>
+struct CumsumColumnsWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t bytes = 0;
 
-  explicit CumsumColumnsF32Workspace(int64_t M, int64_t N) {
+  explicit CumsumColumnsWorkspace(int64_t M, int64_t N) {
     (void)M;
     const int64_t M_shares =
         larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
-    total_part = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 4);
-    start = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 4);
+    total_part = reserve(bytes, M_shares > 1 ? M_shares * N : 0, kBytes<T>);
+    start = reserve(bytes, M_shares > 1 ? M_shares * N : 0, kBytes<T>);
   }
 };
 
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    cumsum_columns_f32_part1_kernel(const float* x, Index M, Index N, Index M_shares, float* total_part) {
+    cumsum_columns_part1_kernel(const T* x, Index M, Index N, Index M_shares, T* total_part) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M_shares * N) return;
   const Index m_share = Index(item / N);
   const Index n = Index(item % N);
   const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
               m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
-  float total = 0.0f;
+  T total = T(0);
   for (Index m = Index(m_begin); m < m_end; ++m) {
     total += x[m * N + n];
   }
   total_part[m_share * N + n] = total;
 }
 
-template <class Index>
-__global__ void __launch_bounds__(512)
-    cumsum_columns_f32_part2_kernel(Index N, Index M_shares, float* total_part, float* start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index n = item;
-    float carry = 0.0f;
-    for (Index m_share_tile = 0; m_share_tile < M_shares; m_share_tile += Index(blockDim.x)) {
-      const Index m_share = m_share_tile + Index(threadIdx.x);
-      const float start_value = m_share < M_shares ? total_part[m_share * N + n] : 0.0f;
-      const float start_own =
-          block_scan<false, true>(start_value, carry, [](float a, float b) { return float(a + b); });
-      if (m_share < M_shares) {
-        start[m_share * N + n] = start_own;
-      }
-    }
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    cumsum_columns_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index M_shares,
-                                    float* start) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= M_shares * N) return;
-  const Index m_share = Index(item / N);
-  const Index n = Index(item % N);
-  const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
-              m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
-  float carry = 0.0f;
-  if (int64_t(m_share) > 0) {
-    carry = start[m_share * N + n];
-  }
-  for (Index m = Index(m_begin); m < m_end; ++m) {
-    carry = carry + x[m * N + n];
-    const float running = carry;
-    y[m * N + n] = running;
-  }
-}
-
-template <class Index>
-cudaError_t cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const CumsumColumnsF32Workspace space(M, N);
-  const int64_t M_shares =
-      larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
-  if (M_shares > 1) {
-    if (const cudaError_t error =
-            launch(cumsum_columns_f32_part1_kernel<Index>, ceil_div(M_shares * N, 256), 256, 0, stream, x, M,
-                   N, M_shares, reinterpret_cast<float*>(workspace + space.total_part));
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(cumsum_columns_f32_part2_kernel<Index>,
-                                         smaller(ceil_div(N, scan_threads(M_shares, N).y), int64_t{1} << 30),
-                                         scan_threads(M_shares, N), 512, stream, N, M_shares,
-                                         reinterpret_cast<float*>(workspace + space.total_part),
-                                         reinterpret_cast<float*>(workspace + space.start));
-        error != cudaSuccess)
-      return error;
-  }
-  if (const cudaError_t error =
-          launch(cumsum_columns_f32_part3_kernel<Index>, ceil_div(M_shares * N, 256), 256, 0, stream, x, y, M,
-                 N, M_shares, reinterpret_cast<float*>(workspace + space.start));
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct CumsumColumnsF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t bytes = 0;
-
-  explicit CumsumColumnsF64Workspace(int64_t M, int64_t N) {
-    (void)M;
-    const int64_t M_shares =
-        larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
-    total_part = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 8);
-    start = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 8);
-  }
-};
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    cumsum_columns_f64_part1_kernel(const double* x, Index M, Index N, Index M_shares, double* total_part) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= M_shares * N) return;
-  const Index m_share = Index(item / N);
-  const Index n = Index(item % N);
-  const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
-              m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
-  double total = 0.0;
-  for (Index m = Index(m_begin); m < m_end; ++m) {
-    total += x[m * N + n];
-  }
-  total_part[m_share * N + n] = total;
-}
-
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    cumsum_columns_f64_part2_kernel(Index N, Index M_shares, double* total_part, double* start) {
+    cumsum_columns_part2_kernel(Index N, Index M_shares, T* total_part, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n = item;
-    double carry = 0.0;
+    T carry = T(0);
     for (Index m_share_tile = 0; m_share_tile < M_shares; m_share_tile += Index(blockDim.x)) {
       const Index m_share = m_share_tile + Index(threadIdx.x);
-      const double start_value = m_share < M_shares ? total_part[m_share * N + n] : 0.0;
-      const double start_own =
-          block_scan<false, true>(start_value, carry, [](double a, double b) { return double(a + b); });
+      const T start_value = m_share < M_shares ? total_part[m_share * N + n] : T(0);
+      const T start_own = block_scan<false, true>(start_value, carry, [](T a, T b) { return T(a + b); });
       if (m_share < M_shares) {
         start[m_share * N + n] = start_own;
       }
@@ -171,50 +72,48 @@ __global__ void __launch_bounds__(512, 1)
   }
 }
 
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    cumsum_columns_f64_part3_kernel(const double* x, double* y, Index M, Index N, Index M_shares,
-                                    double* start) {
+    cumsum_columns_part3_kernel(const T* x, T* y, Index M, Index N, Index M_shares, T* start) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M_shares * N) return;
   const Index m_share = Index(item / N);
   const Index n = Index(item % N);
   const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
               m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
-  double carry = 0.0;
+  T carry = T(0);
   if (int64_t(m_share) > 0) {
     carry = start[m_share * N + n];
   }
   for (Index m = Index(m_begin); m < m_end; ++m) {
     carry = carry + x[m * N + n];
-    const double running = carry;
+    const T running = carry;
     y[m * N + n] = running;
   }
 }
 
-template <class Index>
-cudaError_t cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const CumsumColumnsF64Workspace space(M, N);
+template <class Index, class T>
+cudaError_t cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace, cudaStream_t stream) {
+  const CumsumColumnsWorkspace<T> space(M, N);
   const int64_t M_shares =
       larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
   if (M_shares > 1) {
     if (const cudaError_t error =
-            launch(cumsum_columns_f64_part1_kernel<Index>, ceil_div(M_shares * N, 256), 256, 0, stream, x, M,
-                   N, M_shares, reinterpret_cast<double*>(workspace + space.total_part));
+            launch(cumsum_columns_part1_kernel<Index, T>, ceil_div(M_shares * N, 256), 256, 0, stream, x, M,
+                   N, M_shares, reinterpret_cast<T*>(workspace + space.total_part));
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = launch(cumsum_columns_f64_part2_kernel<Index>,
+    if (const cudaError_t error = launch(cumsum_columns_part2_kernel<Index, T>,
                                          smaller(ceil_div(N, scan_threads(M_shares, N).y), int64_t{1} << 30),
                                          scan_threads(M_shares, N), 512, stream, N, M_shares,
-                                         reinterpret_cast<double*>(workspace + space.total_part),
-                                         reinterpret_cast<double*>(workspace + space.start));
+                                         reinterpret_cast<T*>(workspace + space.total_part),
+                                         reinterpret_cast<T*>(workspace + space.start));
         error != cudaSuccess)
       return error;
   }
   if (const cudaError_t error =
-          launch(cumsum_columns_f64_part3_kernel<Index>, ceil_div(M_shares * N, 256), 256, 0, stream, x, y, M,
-                 N, M_shares, reinterpret_cast<double*>(workspace + space.start));
+          launch(cumsum_columns_part3_kernel<Index, T>, ceil_div(M_shares * N, 256), 256, 0, stream, x, y, M,
+                 N, M_shares, reinterpret_cast<T*>(workspace + space.start));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -252,7 +151,7 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     cumsum_columns_i32_part2_kernel(Index N, Index M_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -346,25 +245,25 @@ int64_t workspace_of_cumsum_columns(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t cumsum_columns_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum_columns<CumsumColumnsF32Workspace>(M, N);
+  return workspace_of_cumsum_columns<CumsumColumnsWorkspace<float>>(M, N);
 }
 
 extern "C" int cumsum_columns_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_cumsum_columns<CumsumColumnsF32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                          cumsum_columns_f32<int32_t>,
-                                                          cumsum_columns_f32<int64_t>);
+  return launch_cumsum_columns<CumsumColumnsWorkspace<float>>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                              cumsum_columns<int32_t, float>,
+                                                              cumsum_columns<int64_t, float>);
 }
 
 extern "C" int64_t cumsum_columns_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum_columns<CumsumColumnsF64Workspace>(M, N);
+  return workspace_of_cumsum_columns<CumsumColumnsWorkspace<double>>(M, N);
 }
 
 extern "C" int cumsum_columns_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_cumsum_columns<CumsumColumnsF64Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                          cumsum_columns_f64<int32_t>,
-                                                          cumsum_columns_f64<int64_t>);
+  return launch_cumsum_columns<CumsumColumnsWorkspace<double>>(x, y, M, N, workspace, workspace_bytes, stream,
+                                                               cumsum_columns<int32_t, double>,
+                                                               cumsum_columns<int64_t, double>);
 }
 
 extern "C" int64_t cumsum_columns_i32_cuda_workspace(int64_t M, int64_t N) {

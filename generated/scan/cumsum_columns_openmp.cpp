@@ -12,7 +12,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,192 +21,97 @@ namespace {
 using namespace kgen_openmp;
 
 // Where the intermediates lie in the workspace.
-struct CumsumColumnsF32Workspace {
+template <class T>
+struct CumsumColumnsWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t bytes = 0;
 
-  explicit CumsumColumnsF32Workspace(int64_t M, int64_t N) {
+  explicit CumsumColumnsWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
-    total_part = reserve(bytes, M_shares * N, 4);
-    start = reserve(bytes, M_shares * N, 4);
+    total_part = reserve(bytes, M_shares * N, kBytes<T>);
+    start = reserve(bytes, M_shares * N, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void cumsum_columns_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+template <class T>
+void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t M_shares =
       larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
-  const CumsumColumnsF32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  const CumsumColumnsWorkspace<T> space(M, N);
+  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
+  T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (M_shares > 1) {
-    const int64_t n_part = share_of(N, M_shares, 2048);
+    const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<T>);
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        float total[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) {
-          store(&total[n - n_first], active, 0.0f);
+        T total[8192 / kBytes<T>];
+        for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total](int64_t n, auto active) {
+          store(&total[n - n_first], active, T(0));
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
           const int64_t m_end2 = smaller(m_first + 512, m_end);
-          float part[2048];
-          for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            store(&part[n - n_first], active, 0.0f);
+          T part[8192 / kBytes<T>];
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            store(&part[n - n_first], active, T(0));
           });
-          const bool from_memory = M * N * 4 >= kBeyondCaches;
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
           for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) {
               if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
               store(&part[n - n_first], active,
                     load(&part[n - n_first], active) + load(&x[m * N + n], active));
             });
           }
-          for_lanes<kLanes32>(n_first, n_end, [=, &part, &total](int64_t n, auto active) {
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part, &total](int64_t n, auto active) {
             store(&total[n - n_first], active,
                   load(&total[n - n_first], active) + load(&part[n - n_first], active));
           });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) {
+        for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total](int64_t n, auto active) {
           store(&total_part[m_share * N + n], active, load(&total[n - n_first], active));
         });
       }
     }
-    for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-      Lanes<float, kLanes32> carry = 0.0f;
+    for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) {
+      Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         store(&start[m_share * N + n], active, carry);
         carry = carry + load(&total_part[m_share * N + n], active);
       }
     });
   }
-  const int64_t n_part2 = share_of(N, M_shares, 2048);
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  const int64_t n_part2 = share_of(N, M_shares, 8192 / kBytes<T>);
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
         const int64_t n_end = smaller(n_first + n_part2, N);
-        float carry[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &carry](int64_t n, auto active) {
-          store(&carry[n - n_first], active, 0.0f);
+        T carry[8192 / kBytes<T>];
+        for_lanes<kLanesOf<T>>(n_first, n_end, [=, &carry](int64_t n, auto active) {
+          store(&carry[n - n_first], active, T(0));
           if (m_share > 0) {
             store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
           }
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        const bool from_memory = M * N * 4 >= kBeyondCaches;
+        const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
         for (int64_t m = m_begin; m < m_end; ++m) {
-          for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
-                              [=, &carry](int64_t n, auto active) {
-                                if (from_memory)
-                                  prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
-                                store(&carry[n - n_first], active,
-                                      load(&carry[n - n_first], active) + load(&x[m * N + n], active));
-                                const auto running = load(&carry[n - n_first], active);
-                                store_around(&y[m * N + n], active, running, around_caches);
-                              });
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct CumsumColumnsF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t bytes = 0;
-
-  explicit CumsumColumnsF64Workspace(int64_t M, int64_t N) {
-    const int64_t M_shares =
-        larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
-    total_part = reserve(bytes, M_shares * N, 8);
-    start = reserve(bytes, M_shares * N, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void cumsum_columns_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares =
-      larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
-  const CumsumColumnsF64Workspace space(M, N);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  double* const start = reinterpret_cast<double*>(workspace + space.start);
-  if (M_shares > 1) {
-    const int64_t n_part = share_of(N, M_shares, 1024);
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        double total[1024];
-        for_lanes<kLanes64>(n_first, n_end,
-                            [=, &total](int64_t n, auto active) { store(&total[n - n_first], active, 0.0); });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          double part[1024];
-          for_lanes<kLanes64>(n_first, n_end,
-                              [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, 0.0); });
-          const bool from_memory = M * N * 8 >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanes64>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + load(&x[m * N + n], active));
-            });
-          }
-          for_lanes<kLanes64>(n_first, n_end, [=, &part, &total](int64_t n, auto active) {
-            store(&total[n - n_first], active,
-                  load(&total[n - n_first], active) + load(&part[n - n_first], active));
-          });
-        }
-        for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) {
-          store(&total_part[m_share * N + n], active, load(&total[n - n_first], active));
-        });
-      }
-    }
-    for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
-      Lanes<double, kLanes64> carry = 0.0;
-      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        store(&start[m_share * N + n], active, carry);
-        carry = carry + load(&total_part[m_share * N + n], active);
-      }
-    });
-  }
-  const int64_t n_part2 = share_of(N, M_shares, 1024);
-  const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
-        const int64_t n_end = smaller(n_first + n_part2, N);
-        double carry[1024];
-        for_lanes<kLanes64>(n_first, n_end, [=, &carry](int64_t n, auto active) {
-          store(&carry[n - n_first], active, 0.0);
-          if (m_share > 0) {
-            store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
-          }
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        const bool from_memory = M * N * 8 >= kBeyondCaches;
-        for (int64_t m = m_begin; m < m_end; ++m) {
-          for_lines<kLanes64>(around_caches, &y[m * N + n_first], n_first, n_end,
-                              [=, &carry](int64_t n, auto active) {
-                                if (from_memory)
-                                  prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
-                                store(&carry[n - n_first], active,
-                                      load(&carry[n - n_first], active) + load(&x[m * N + n], active));
-                                const auto running = load(&carry[n - n_first], active);
-                                store_around(&y[m * N + n], active, running, around_caches);
-                              });
+          for_lines<kLanesOf<T>>(
+              around_caches, &y[m * N + n_first], n_first, n_end, [=, &carry](int64_t n, auto active) {
+                if (from_memory) prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
+                store(&carry[n - n_first], active,
+                      load(&carry[n - n_first], active) + load(&x[m * N + n], active));
+                const auto running = load(&carry[n - n_first], active);
+                store_around(&y[m * N + n], active, running, around_caches);
+              });
         }
       }
     }
@@ -325,23 +230,23 @@ int64_t workspace_of_cumsum_columns(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t cumsum_columns_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum_columns<CumsumColumnsF32Workspace>(M, N);
+  return workspace_of_cumsum_columns<CumsumColumnsWorkspace<float>>(M, N);
 }
 
 extern "C" int cumsum_columns_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_cumsum_columns<CumsumColumnsF32Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                          cumsum_columns_f32);
+  return launch_cumsum_columns<CumsumColumnsWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
+                                                              cumsum_columns<float>);
 }
 
 extern "C" int64_t cumsum_columns_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum_columns<CumsumColumnsF64Workspace>(M, N);
+  return workspace_of_cumsum_columns<CumsumColumnsWorkspace<double>>(M, N);
 }
 
 extern "C" int cumsum_columns_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_cumsum_columns<CumsumColumnsF64Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                          cumsum_columns_f64);
+  return launch_cumsum_columns<CumsumColumnsWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
+                                                               cumsum_columns<double>);
 }
 
 extern "C" int64_t cumsum_columns_i32_openmp_workspace(int64_t M, int64_t N) {

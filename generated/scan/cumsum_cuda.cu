@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,73 +23,72 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct CumsumF32Workspace {
+template <class T>
+struct CumsumWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t start2;
   int64_t bytes = 0;
 
-  explicit CumsumF32Workspace(int64_t M, int64_t N) {
+  explicit CumsumWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-    start2 = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    start2 = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    cumsum_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares, float* total_part) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    cumsum_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
+    T total = T(0);
+    T total_own = T(0);
+    for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
           total_own += x_pack[i];
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
     if (threadIdx.x == 0) {
       total_part[n_share * M + m] = total;
     }
   }
 }
 
-template <class Index>
-__global__ void __launch_bounds__(512)
-    cumsum_f32_part2_kernel(Index M, Index N_shares, float* total_part, float* start, float* start2) {
+template <class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    cumsum_part2_kernel(Index M, Index N_shares, T* total_part, T* start, T* start2) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    float carry = 0.0f;
+    T carry = T(0);
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
-      const float start_own =
-          block_scan<true, true>(start_value, carry, [](float a, float b) { return float(a + b); });
+      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
+      const T start_own = block_scan<true, true>(start_value, carry, [](T a, T b) { return T(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
     }
-    float carry2 = 0.0f;
+    T carry2 = T(0);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const float start2_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
-      const float start2_own =
-          block_scan<false, true>(start2_value, carry2, [](float a, float b) { return float(a + b); });
+      const T start2_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
+      const T start2_own = block_scan<false, true>(start2_value, carry2, [](T a, T b) { return T(a + b); });
       if (n_share < N_shares) {
         start2[n_share * M + m] = start2_own;
       }
@@ -97,68 +96,68 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    cumsum_f32_part3_kernel(const float* x, float* inclusive, float* exclusive, float* reverse, Index M,
-                            Index N, Index N_shares, float* start, float* start2) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    cumsum_part3_kernel(const T* x, T* inclusive, T* exclusive, T* reverse, Index M, Index N, Index N_shares,
+                        T* start, T* start2) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 0.0f;
+    T carry = T(0);
     if (int64_t(n_share) > 0) {
       carry = start2[n_share * M + m];
     }
-    float carry3 = 0.0f;
+    T carry3 = T(0);
     if (int64_t(n_share) + 1 < N_shares) {
       carry3 = start[n_share * M + m];
     }
-    const Index tile_length = Index(blockDim.x) * 4;
+    const Index tile_length = Index(blockDim.x) * (16 / kBytes<T>);
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<float, 4> reverse_pack;
-      float running[4];
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<T, 16 / kBytes<T>> reverse_pack;
+      T running[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 0.0f;
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        running[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<true, false>(running, carry3, [](float a, float b) { return float(a + b); });
+      block_scan<true, false>(running, carry3, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         reverse_pack[i] = running[i];
       }
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    float carry2 = 0.0f;
+    T carry2 = T(0);
     if (int64_t(n_share) > 0) {
       carry2 = start2[n_share * M + m];
     }
-    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
+      const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<float, 4> inclusive_pack;
-      Pack<float, 4> exclusive_pack;
-      float running[4];
-      float running2[4];
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<T, 16 / kBytes<T>> inclusive_pack;
+      Pack<T, 16 / kBytes<T>> exclusive_pack;
+      T running[16 / kBytes<T>];
+      T running2[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 0.0f;
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        running[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<false, false>(running, carry, [](float a, float b) { return float(a + b); });
+      block_scan<false, false>(running, carry, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         inclusive_pack[i] = running[i];
-        running2[i] = i < remaining ? x_pack[i] : 0.0f;
+        running2[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<false, true>(running2, carry2, [](float a, float b) { return float(a + b); });
+      block_scan<false, true>(running2, carry2, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         exclusive_pack[i] = running2[i];
       }
       store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
@@ -167,223 +166,38 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <class Index>
-cudaError_t cumsum_f32(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
-                       int64_t N, char* workspace, cudaStream_t stream) {
-  const CumsumF32Workspace space(M, N);
+template <class Index, class T>
+cudaError_t cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64_t N, char* workspace,
+                   cudaStream_t stream) {
+  const CumsumWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     {
-      const bool wide = aligned({x}) && N % 4 == 0;
+      const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
-              wide ? cumsum_f32_part1_kernel<true, Index> : cumsum_f32_part1_kernel<false, Index>,
+              wide ? cumsum_part1_kernel<true, Index, T> : cumsum_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<float*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
           error != cudaSuccess)
         return error;
     }
-    if (const cudaError_t error = launch(cumsum_f32_part2_kernel<Index>,
-                                         smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                                         scan_threads(N_shares, M), 512, stream, M, N_shares,
-                                         reinterpret_cast<float*>(workspace + space.total_part),
-                                         reinterpret_cast<float*>(workspace + space.start),
-                                         reinterpret_cast<float*>(workspace + space.start2));
+    if (const cudaError_t error = launch(
+            cumsum_part2_kernel<Index, T>,
+            smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30), scan_threads(N_shares, M),
+            512, stream, M, N_shares, reinterpret_cast<T*>(workspace + space.total_part),
+            reinterpret_cast<T*>(workspace + space.start), reinterpret_cast<T*>(workspace + space.start2));
         error != cudaSuccess)
       return error;
   }
   {
-    const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
+    const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
-            launch(wide ? cumsum_f32_part3_kernel<true, Index> : cumsum_f32_part3_kernel<false, Index>,
+            launch(wide ? cumsum_part3_kernel<true, Index, T> : cumsum_part3_kernel<false, Index, T>,
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, inclusive, exclusive,
-                   reverse, M, N, N_shares, reinterpret_cast<float*>(workspace + space.start),
-                   reinterpret_cast<float*>(workspace + space.start2));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct CumsumF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t start2;
-  int64_t bytes = 0;
-
-  explicit CumsumF64Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start2 = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    cumsum_f64_part1_kernel(const double* x, Index M, Index N, Index N_shares, double* total_part) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 2; n_first < n_end;
-         n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
-      }
-    }
-    total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, 1)
-    cumsum_f64_part2_kernel(Index M, Index N_shares, double* total_part, double* start, double* start2) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
-    double carry = 0.0;
-    const Index tile_length = Index(blockDim.x);
-    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
-         (n_share_tile -= tile_length) >= 0;) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
-      const double start_own =
-          block_scan<true, true>(start_value, carry, [](double a, double b) { return double(a + b); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
-    }
-    double carry2 = 0.0;
-    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const double start2_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
-      const double start2_own =
-          block_scan<false, true>(start2_value, carry2, [](double a, double b) { return double(a + b); });
-      if (n_share < N_shares) {
-        start2[n_share * M + m] = start2_own;
-      }
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    cumsum_f64_part3_kernel(const double* x, double* inclusive, double* exclusive, double* reverse, Index M,
-                            Index N, Index N_shares, double* start, double* start2) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double carry = 0.0;
-    if (int64_t(n_share) > 0) {
-      carry = start2[n_share * M + m];
-    }
-    double carry3 = 0.0;
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry3 = start[n_share * M + m];
-    }
-    const Index tile_length = Index(blockDim.x) * 2;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= n_begin;) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<double, 2> reverse_pack;
-      double running[2];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 0.0;
-      }
-      block_scan<true, false>(running, carry3, [](double a, double b) { return double(a + b); });
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        reverse_pack[i] = running[i];
-      }
-      store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
-    }
-    double carry2 = 0.0;
-    if (int64_t(n_share) > 0) {
-      carry2 = start2[n_share * M + m];
-    }
-    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 2) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<double, 2> inclusive_pack;
-      Pack<double, 2> exclusive_pack;
-      double running[2];
-      double running2[2];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 0.0;
-      }
-      block_scan<false, false>(running, carry, [](double a, double b) { return double(a + b); });
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        inclusive_pack[i] = running[i];
-        running2[i] = i < remaining ? x_pack[i] : 0.0;
-      }
-      block_scan<false, true>(running2, carry2, [](double a, double b) { return double(a + b); });
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        exclusive_pack[i] = running2[i];
-      }
-      store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
-      store_pack<kWide>(&exclusive[m * N + n_first], exclusive_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t cumsum_f64(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
-                       int64_t N, char* workspace, cudaStream_t stream) {
-  const CumsumF64Workspace space(M, N);
-  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-  if (N_shares > 1) {
-    {
-      const bool wide = aligned({x}) && N % 2 == 0;
-      if (const cudaError_t error = launch(
-              wide ? cumsum_f64_part1_kernel<true, Index> : cumsum_f64_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.total_part));
-          error != cudaSuccess)
-        return error;
-    }
-    if (const cudaError_t error = launch(cumsum_f64_part2_kernel<Index>,
-                                         smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                                         scan_threads(N_shares, M), 512, stream, M, N_shares,
-                                         reinterpret_cast<double*>(workspace + space.total_part),
-                                         reinterpret_cast<double*>(workspace + space.start),
-                                         reinterpret_cast<double*>(workspace + space.start2));
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 2 == 0;
-    if (const cudaError_t error =
-            launch(wide ? cumsum_f64_part3_kernel<true, Index> : cumsum_f64_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, inclusive, exclusive,
-                   reverse, M, N, N_shares, reinterpret_cast<double*>(workspace + space.start),
-                   reinterpret_cast<double*>(workspace + space.start2));
+                   reverse, M, N, N_shares, reinterpret_cast<T*>(workspace + space.start),
+                   reinterpret_cast<T*>(workspace + space.start2));
         error != cudaSuccess)
       return error;
   }
@@ -407,7 +221,7 @@ struct CumsumI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
@@ -435,7 +249,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start, int64_t* start2) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -466,7 +280,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     cumsum_i32_part3_kernel(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
                             Index M, Index N, Index N_shares, int64_t* start, int64_t* start2) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -603,23 +417,25 @@ int64_t workspace_of_cumsum(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t cumsum_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum<CumsumF32Workspace>(M, N);
+  return workspace_of_cumsum<CumsumWorkspace<float>>(M, N);
 }
 
 extern "C" int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
                                int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_cumsum<CumsumF32Workspace>(x, inclusive, exclusive, reverse, M, N, workspace, workspace_bytes,
-                                           stream, cumsum_f32<int32_t>, cumsum_f32<int64_t>);
+  return launch_cumsum<CumsumWorkspace<float>>(x, inclusive, exclusive, reverse, M, N, workspace,
+                                               workspace_bytes, stream, cumsum<int32_t, float>,
+                                               cumsum<int64_t, float>);
 }
 
 extern "C" int64_t cumsum_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum<CumsumF64Workspace>(M, N);
+  return workspace_of_cumsum<CumsumWorkspace<double>>(M, N);
 }
 
 extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclusive, double* reverse,
                                int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_cumsum<CumsumF64Workspace>(x, inclusive, exclusive, reverse, M, N, workspace, workspace_bytes,
-                                           stream, cumsum_f64<int32_t>, cumsum_f64<int64_t>);
+  return launch_cumsum<CumsumWorkspace<double>>(x, inclusive, exclusive, reverse, M, N, workspace,
+                                                workspace_bytes, stream, cumsum<int32_t, double>,
+                                                cumsum<int64_t, double>);
 }
 
 extern "C" int64_t cumsum_i32_cuda_workspace(int64_t M, int64_t N) {

@@ -13,7 +13,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,19 +22,19 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void cumsum_f32_short(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
-                      int64_t N) {
+template <class T>
+void cumsum_short(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 0.0f;
-      Lanes<float, kLanes32> carry3 = 0.0f;
+    for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<T, kLanesOf<T>> carry = T(0);
+      Lanes<T, kLanesOf<T>> carry3 = T(0);
       for (int64_t n = N; n-- > 0;) {
         carry3 = carry3 + load_every(&x[m * N + n], N, active);
         const auto running = carry3;
         store_every(&reverse[m * N + n], N, active, running);
       }
-      Lanes<float, kLanes32> carry2 = 0.0f;
+      Lanes<T, kLanesOf<T>> carry2 = T(0);
       for (int64_t n = 0; n < N; ++n) {
         carry = carry + load_every(&x[m * N + n], N, active);
         const auto running = carry;
@@ -48,219 +48,96 @@ void cumsum_f32_short(const float* x, float* inclusive, float* exclusive, float*
 }
 
 // Where the intermediates lie in the workspace.
-struct CumsumF32Workspace {
+template <class T>
+struct CumsumWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t start2;
   int64_t bytes = 0;
 
-  explicit CumsumF32Workspace(int64_t M, int64_t N) {
+  explicit CumsumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 4);
-    start = reserve(bytes, N_shares * M, 4);
-    start2 = reserve(bytes, N_shares * M, 4);
+    total_part = reserve(bytes, N_shares * M, kBytes<T>);
+    start = reserve(bytes, N_shares * M, kBytes<T>);
+    start2 = reserve(bytes, N_shares * M, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void cumsum_f32(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M, int64_t N,
-                char* workspace) {
+template <class T>
+void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const CumsumF32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const start = reinterpret_cast<float*>(workspace + space.start);
-  float* const start2 = reinterpret_cast<float*>(workspace + space.start2);
+  const CumsumWorkspace<T> space(M, N);
+  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
+  T* const start = reinterpret_cast<T*>(workspace + space.start);
+  T* const start2 = reinterpret_cast<T*>(workspace + space.start2);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total = 0.0f;
+        T total = T(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-                              });
+          Sum<T, kLanesOf<T>> total_lanes = T(0);
+          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                 [=, &total_lanes](int64_t n, auto active) {
+                                   total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                 });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * M + m] = total;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 0.0f;
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) {
+      Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
         carry = carry + load(&total_part[n_share * M + m], active);
       }
-      Lanes<float, kLanes32> carry2 = 0.0f;
+      Lanes<T, kLanesOf<T>> carry2 = T(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start2[n_share * M + m], active, carry2);
         carry2 = carry2 + load(&total_part[n_share * M + m], active);
       }
     });
   }
-  const bool around_caches = M * N * 12 >= kBeyondCaches;
+  const bool around_caches = M * N * (3 * kBytes<T>) >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-        float carry = 0.0f;
+        const int64_t m_ahead = N <= 65536 / kBytes<T> ? smaller(m + 1, M - 1) : m;
+        T carry = T(0);
         if (n_share > 0) {
           carry = start2[n_share * M + m];
         }
-        float carry3 = 0.0f;
+        T carry3 = T(0);
         if (n_share + 1 < N_shares) {
           carry3 = start[n_share * M + m];
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry3](int64_t n, auto active) {
-          const auto running = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
+        for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry3](int64_t n, auto active) {
+          const auto running = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), T(0)), T(0),
                                               [](auto a, auto b) { return a + b; });
           store_around(&reverse[m * N + n], active, running, around_caches);
         });
-        float carry2 = 0.0f;
+        T carry2 = T(0);
         if (n_share > 0) {
           carry2 = start2[n_share * M + m];
         }
         const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                       n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) {
+        for_lanes<kLanesOf<T>>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) {
           prefetch(&x[m_ahead * N + n]);
           const auto x_ = load_once(&x[m * N + n], active);
           const auto running =
-              scan_lanes<1>(carry, keep(active, x_, 0.0f), 0.0f, [](auto a, auto b) { return a + b; });
+              scan_lanes<1>(carry, keep(active, x_, T(0)), T(0), [](auto a, auto b) { return a + b; });
           store_around(&inclusive[m * N + n], active, running, around_caches);
           const auto running2 =
-              scan_before<1>(carry2, keep(active, x_, 0.0f), 0.0f, [](auto a, auto b) { return a + b; });
-          store_around(&exclusive[m * N + n], active, running2, around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void cumsum_f64_short(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
-                      int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry = 0.0;
-      Lanes<double, kLanes64> carry3 = 0.0;
-      for (int64_t n = N; n-- > 0;) {
-        carry3 = carry3 + load_every(&x[m * N + n], N, active);
-        const auto running = carry3;
-        store_every(&reverse[m * N + n], N, active, running);
-      }
-      Lanes<double, kLanes64> carry2 = 0.0;
-      for (int64_t n = 0; n < N; ++n) {
-        carry = carry + load_every(&x[m * N + n], N, active);
-        const auto running = carry;
-        store_every(&inclusive[m * N + n], N, active, running);
-        const auto running2 = carry2;
-        carry2 = carry2 + load_every(&x[m * N + n], N, active);
-        store_every(&exclusive[m * N + n], N, active, running2);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct CumsumF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t start2;
-  int64_t bytes = 0;
-
-  explicit CumsumF64Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
-    start2 = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void cumsum_f64(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M, int64_t N,
-                char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const CumsumF64Workspace space(M, N);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  double* const start = reinterpret_cast<double*>(workspace + space.start);
-  double* const start2 = reinterpret_cast<double*>(workspace + space.start2);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double total = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * M + m] = total;
-      }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry = 0.0;
-      for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
-      }
-      Lanes<double, kLanes64> carry2 = 0.0;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start2[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
-      }
-    });
-  }
-  const bool around_caches = M * N * 24 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        const int64_t m_ahead = N <= 8192 ? smaller(m + 1, M - 1) : m;
-        double carry = 0.0;
-        if (n_share > 0) {
-          carry = start2[n_share * M + m];
-        }
-        double carry3 = 0.0;
-        if (n_share + 1 < N_shares) {
-          carry3 = start[n_share * M + m];
-        }
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry3](int64_t n, auto active) {
-          const auto running = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
-                                              [](auto a, auto b) { return a + b; });
-          store_around(&reverse[m * N + n], active, running, around_caches);
-        });
-        double carry2 = 0.0;
-        if (n_share > 0) {
-          carry2 = start2[n_share * M + m];
-        }
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) {
-          prefetch(&x[m_ahead * N + n]);
-          const auto x_ = load_once(&x[m * N + n], active);
-          const auto running =
-              scan_lanes<1>(carry, keep(active, x_, 0.0), 0.0, [](auto a, auto b) { return a + b; });
-          store_around(&inclusive[m * N + n], active, running, around_caches);
-          const auto running2 =
-              scan_before<1>(carry2, keep(active, x_, 0.0), 0.0, [](auto a, auto b) { return a + b; });
+              scan_before<1>(carry2, keep(active, x_, T(0)), T(0), [](auto a, auto b) { return a + b; });
           store_around(&exclusive[m * N + n], active, running2, around_caches);
         });
       }
@@ -423,23 +300,23 @@ int64_t workspace_of_cumsum(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum<CumsumF32Workspace>(M, N);
+  return workspace_of_cumsum<CumsumWorkspace<float>>(M, N);
 }
 
 extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclusive, float* reverse,
                                  int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cumsum<CumsumF32Workspace>(x, inclusive, exclusive, reverse, M, N, workspace, workspace_bytes,
-                                           cumsum_f32_short, cumsum_f32);
+  return launch_cumsum<CumsumWorkspace<float>>(x, inclusive, exclusive, reverse, M, N, workspace,
+                                               workspace_bytes, cumsum_short<float>, cumsum<float>);
 }
 
 extern "C" int64_t cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum<CumsumF64Workspace>(M, N);
+  return workspace_of_cumsum<CumsumWorkspace<double>>(M, N);
 }
 
 extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exclusive, double* reverse,
                                  int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cumsum<CumsumF64Workspace>(x, inclusive, exclusive, reverse, M, N, workspace, workspace_bytes,
-                                           cumsum_f64_short, cumsum_f64);
+  return launch_cumsum<CumsumWorkspace<double>>(x, inclusive, exclusive, reverse, M, N, workspace,
+                                                workspace_bytes, cumsum_short<double>, cumsum<double>);
 }
 
 extern "C" int64_t cumsum_i32_openmp_workspace(int64_t M, int64_t N) {

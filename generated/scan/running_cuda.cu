@@ -16,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 6
+#if KGEN_CUDA_REVISION != 7
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,59 +25,59 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct RunningCumsumF32Workspace {
+template <class T>
+struct RunningCumsumWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t bytes = 0;
 
-  explicit RunningCumsumF32Workspace(int64_t M, int64_t N) {
+  explicit RunningCumsumWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    running_cumsum_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares, float* total_part) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
+    T total = T(0);
+    T total_own = T(0);
+    for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
           total_own += x_pack[i];
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
     if (threadIdx.x == 0) {
       total_part[n_share * M + m] = total;
     }
   }
 }
 
-template <class Index>
-__global__ void __launch_bounds__(512)
-    running_cumsum_f32_part2_kernel(Index M, Index N_shares, float* total_part, float* start) {
+template <class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    float carry = 0.0f;
+    T carry = T(0);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
-      const float start_own =
-          block_scan<false, true>(start_value, carry, [](float a, float b) { return float(a + b); });
+      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
+      const T start_own = block_scan<false, true>(start_value, carry, [](T a, T b) { return T(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -85,33 +85,32 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    running_cumsum_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
-                                    float* start) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 0.0f;
+    T carry = T(0);
     if (int64_t(n_share) > 0) {
       carry = start[n_share * M + m];
     }
-    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
+      const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<float, 4> y_pack;
-      float running[4];
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<T, 16 / kBytes<T>> y_pack;
+      T running[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 0.0f;
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        running[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<false, false>(running, carry, [](float a, float b) { return float(a + b); });
+      block_scan<false, false>(running, carry, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         y_pack[i] = running[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -119,174 +118,37 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <class Index>
-cudaError_t running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const RunningCumsumF32Workspace space(M, N);
+template <class Index, class T>
+cudaError_t running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace, cudaStream_t stream) {
+  const RunningCumsumWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     {
-      const bool wide = aligned({x}) && N % 4 == 0;
+      const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
-              wide ? running_cumsum_f32_part1_kernel<true, Index>
-                   : running_cumsum_f32_part1_kernel<false, Index>,
+              wide ? running_cumsum_part1_kernel<true, Index, T>
+                   : running_cumsum_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<float*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error = launch(
-            running_cumsum_f32_part2_kernel<Index>,
+            running_cumsum_part2_kernel<Index, T>,
             smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30), scan_threads(N_shares, M),
-            512, stream, M, N_shares, reinterpret_cast<float*>(workspace + space.total_part),
-            reinterpret_cast<float*>(workspace + space.start));
+            512, stream, M, N_shares, reinterpret_cast<T*>(workspace + space.total_part),
+            reinterpret_cast<T*>(workspace + space.start));
         error != cudaSuccess)
       return error;
   }
   {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumsum_f32_part3_kernel<true, Index>
-                        : running_cumsum_f32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumsumF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumF64Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cumsum_f64_part1_kernel(const double* x, Index M, Index N, Index N_shares, double* total_part) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 2; n_first < n_end;
-         n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
-      }
-    }
-    total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cumsum_f64_part2_kernel(Index M, Index N_shares, double* total_part, double* start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
-    double carry = 0.0;
-    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
-      const double start_own =
-          block_scan<false, true>(start_value, carry, [](double a, double b) { return double(a + b); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cumsum_f64_part3_kernel(const double* x, double* y, Index M, Index N, Index N_shares,
-                                    double* start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double carry = 0.0;
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
-    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 2) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<double, 2> y_pack;
-      double running[2];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 0.0;
-      }
-      block_scan<false, false>(running, carry, [](double a, double b) { return double(a + b); });
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
-      }
-      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const RunningCumsumF64Workspace space(M, N);
-  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-  if (N_shares > 1) {
-    {
-      const bool wide = aligned({x}) && N % 2 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumsum_f64_part1_kernel<true, Index>
-                   : running_cumsum_f64_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.total_part));
-          error != cudaSuccess)
-        return error;
-    }
-    if (const cudaError_t error =
-            launch(running_cumsum_f64_part2_kernel<Index>,
-                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<double*>(workspace + space.total_part),
-                   reinterpret_cast<double*>(workspace + space.start));
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({x, y}) && N % 2 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumsum_f64_part3_kernel<true, Index>
-                        : running_cumsum_f64_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.start));
+    const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
+    if (const cudaError_t error = launch(
+            wide ? running_cumsum_part3_kernel<true, Index, T> : running_cumsum_part3_kernel<false, Index, T>,
+            smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                    int64_t{1} << 30),
+            scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+            reinterpret_cast<T*>(workspace + space.start));
         error != cudaSuccess)
       return error;
   }
@@ -308,7 +170,7 @@ struct RunningCumsumI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
@@ -336,7 +198,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -355,7 +217,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                     int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -429,60 +291,59 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumsumExclusiveF32Workspace {
+template <class T>
+struct RunningCumsumExclusiveWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t bytes = 0;
 
-  explicit RunningCumsumExclusiveF32Workspace(int64_t M, int64_t N) {
+  explicit RunningCumsumExclusiveWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    running_cumsum_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
-                                              float* total_part) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_exclusive_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
+    T total = T(0);
+    T total_own = T(0);
+    for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
           total_own += x_pack[i];
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
     if (threadIdx.x == 0) {
       total_part[n_share * M + m] = total;
     }
   }
 }
 
-template <class Index>
-__global__ void __launch_bounds__(512)
-    running_cumsum_exclusive_f32_part2_kernel(Index M, Index N_shares, float* total_part, float* start) {
+template <class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_exclusive_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    float carry = 0.0f;
+    T carry = T(0);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
-      const float start_own =
-          block_scan<false, true>(start_value, carry, [](float a, float b) { return float(a + b); });
+      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
+      const T start_own = block_scan<false, true>(start_value, carry, [](T a, T b) { return T(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -490,33 +351,32 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    running_cumsum_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
-                                              float* start) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_exclusive_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 0.0f;
+    T carry = T(0);
     if (int64_t(n_share) > 0) {
       carry = start[n_share * M + m];
     }
-    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
+      const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<float, 4> y_pack;
-      float running[4];
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<T, 16 / kBytes<T>> y_pack;
+      T running[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 0.0f;
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        running[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<false, true>(running, carry, [](float a, float b) { return float(a + b); });
+      block_scan<false, true>(running, carry, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         y_pack[i] = running[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -524,176 +384,40 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <class Index>
-cudaError_t running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
-                                         cudaStream_t stream) {
-  const RunningCumsumExclusiveF32Workspace space(M, N);
+template <class Index, class T>
+cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace,
+                                     cudaStream_t stream) {
+  const RunningCumsumExclusiveWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     {
-      const bool wide = aligned({x}) && N % 4 == 0;
+      const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
-              wide ? running_cumsum_exclusive_f32_part1_kernel<true, Index>
-                   : running_cumsum_exclusive_f32_part1_kernel<false, Index>,
+              wide ? running_cumsum_exclusive_part1_kernel<true, Index, T>
+                   : running_cumsum_exclusive_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<float*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error =
-            launch(running_cumsum_exclusive_f32_part2_kernel<Index>,
+            launch(running_cumsum_exclusive_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<float*>(workspace + space.total_part),
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.total_part),
+                   reinterpret_cast<T*>(workspace + space.start));
         error != cudaSuccess)
       return error;
   }
   {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
+    const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
-            launch(wide ? running_cumsum_exclusive_f32_part3_kernel<true, Index>
-                        : running_cumsum_exclusive_f32_part3_kernel<false, Index>,
+            launch(wide ? running_cumsum_exclusive_part3_kernel<true, Index, T>
+                        : running_cumsum_exclusive_part3_kernel<false, Index, T>,
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumsumExclusiveF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumExclusiveF64Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cumsum_exclusive_f64_part1_kernel(const double* x, Index M, Index N, Index N_shares,
-                                              double* total_part) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 2; n_first < n_end;
-         n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
-      }
-    }
-    total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cumsum_exclusive_f64_part2_kernel(Index M, Index N_shares, double* total_part, double* start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
-    double carry = 0.0;
-    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
-      const double start_own =
-          block_scan<false, true>(start_value, carry, [](double a, double b) { return double(a + b); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cumsum_exclusive_f64_part3_kernel(const double* x, double* y, Index M, Index N, Index N_shares,
-                                              double* start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double carry = 0.0;
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
-    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 2) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<double, 2> y_pack;
-      double running[2];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 0.0;
-      }
-      block_scan<false, true>(running, carry, [](double a, double b) { return double(a + b); });
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
-      }
-      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace,
-                                         cudaStream_t stream) {
-  const RunningCumsumExclusiveF64Workspace space(M, N);
-  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-  if (N_shares > 1) {
-    {
-      const bool wide = aligned({x}) && N % 2 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumsum_exclusive_f64_part1_kernel<true, Index>
-                   : running_cumsum_exclusive_f64_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.total_part));
-          error != cudaSuccess)
-        return error;
-    }
-    if (const cudaError_t error =
-            launch(running_cumsum_exclusive_f64_part2_kernel<Index>,
-                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<double*>(workspace + space.total_part),
-                   reinterpret_cast<double*>(workspace + space.start));
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({x, y}) && N % 2 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumsum_exclusive_f64_part3_kernel<true, Index>
-                        : running_cumsum_exclusive_f64_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.start));
         error != cudaSuccess)
       return error;
   }
@@ -715,7 +439,7 @@ struct RunningCumsumExclusiveI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                               int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -744,7 +468,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -763,7 +487,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                               int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -837,62 +561,61 @@ cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumsumReverseF32Workspace {
+template <class T>
+struct RunningCumsumReverseWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t bytes = 0;
 
-  explicit RunningCumsumReverseF32Workspace(int64_t M, int64_t N) {
+  explicit RunningCumsumReverseWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    running_cumsum_reverse_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
-                                            float* total_part) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_reverse_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
+    T total = T(0);
+    T total_own = T(0);
+    for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
           total_own += x_pack[i];
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
     if (threadIdx.x == 0) {
       total_part[n_share * M + m] = total;
     }
   }
 }
 
-template <class Index>
-__global__ void __launch_bounds__(512)
-    running_cumsum_reverse_f32_part2_kernel(Index M, Index N_shares, float* total_part, float* start) {
+template <class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_reverse_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    float carry = 0.0f;
+    T carry = T(0);
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
-      const float start_own =
-          block_scan<true, true>(start_value, carry, [](float a, float b) { return float(a + b); });
+      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
+      const T start_own = block_scan<true, true>(start_value, carry, [](T a, T b) { return T(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -900,35 +623,34 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    running_cumsum_reverse_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
-                                            float* start) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_reverse_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 0.0f;
+    T carry = T(0);
     if (int64_t(n_share) + 1 < N_shares) {
       carry = start[n_share * M + m];
     }
-    const Index tile_length = Index(blockDim.x) * 4;
+    const Index tile_length = Index(blockDim.x) * (16 / kBytes<T>);
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<float, 4> y_pack;
-      float running[4];
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<T, 16 / kBytes<T>> y_pack;
+      T running[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 0.0f;
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        running[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<true, false>(running, carry, [](float a, float b) { return float(a + b); });
+      block_scan<true, false>(running, carry, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         y_pack[i] = running[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -936,180 +658,40 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <class Index>
-cudaError_t running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
-                                       cudaStream_t stream) {
-  const RunningCumsumReverseF32Workspace space(M, N);
+template <class Index, class T>
+cudaError_t running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* workspace,
+                                   cudaStream_t stream) {
+  const RunningCumsumReverseWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     {
-      const bool wide = aligned({x}) && N % 4 == 0;
+      const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
-              wide ? running_cumsum_reverse_f32_part1_kernel<true, Index>
-                   : running_cumsum_reverse_f32_part1_kernel<false, Index>,
+              wide ? running_cumsum_reverse_part1_kernel<true, Index, T>
+                   : running_cumsum_reverse_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<float*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error =
-            launch(running_cumsum_reverse_f32_part2_kernel<Index>,
+            launch(running_cumsum_reverse_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<float*>(workspace + space.total_part),
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.total_part),
+                   reinterpret_cast<T*>(workspace + space.start));
         error != cudaSuccess)
       return error;
   }
   {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
+    const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
-            launch(wide ? running_cumsum_reverse_f32_part3_kernel<true, Index>
-                        : running_cumsum_reverse_f32_part3_kernel<false, Index>,
+            launch(wide ? running_cumsum_reverse_part3_kernel<true, Index, T>
+                        : running_cumsum_reverse_part3_kernel<false, Index, T>,
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumsumReverseF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumReverseF64Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cumsum_reverse_f64_part1_kernel(const double* x, Index M, Index N, Index N_shares,
-                                            double* total_part) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 2; n_first < n_end;
-         n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
-      }
-    }
-    total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cumsum_reverse_f64_part2_kernel(Index M, Index N_shares, double* total_part, double* start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
-    double carry = 0.0;
-    const Index tile_length = Index(blockDim.x);
-    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
-         (n_share_tile -= tile_length) >= 0;) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
-      const double start_own =
-          block_scan<true, true>(start_value, carry, [](double a, double b) { return double(a + b); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cumsum_reverse_f64_part3_kernel(const double* x, double* y, Index M, Index N, Index N_shares,
-                                            double* start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double carry = 0.0;
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
-    }
-    const Index tile_length = Index(blockDim.x) * 2;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= n_begin;) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<double, 2> y_pack;
-      double running[2];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 0.0;
-      }
-      block_scan<true, false>(running, carry, [](double a, double b) { return double(a + b); });
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
-      }
-      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace,
-                                       cudaStream_t stream) {
-  const RunningCumsumReverseF64Workspace space(M, N);
-  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-  if (N_shares > 1) {
-    {
-      const bool wide = aligned({x}) && N % 2 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumsum_reverse_f64_part1_kernel<true, Index>
-                   : running_cumsum_reverse_f64_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.total_part));
-          error != cudaSuccess)
-        return error;
-    }
-    if (const cudaError_t error =
-            launch(running_cumsum_reverse_f64_part2_kernel<Index>,
-                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<double*>(workspace + space.total_part),
-                   reinterpret_cast<double*>(workspace + space.start));
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({x, y}) && N % 2 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumsum_reverse_f64_part3_kernel<true, Index>
-                        : running_cumsum_reverse_f64_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.start));
         error != cudaSuccess)
       return error;
   }
@@ -1131,7 +713,7 @@ struct RunningCumsumReverseI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_reverse_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                             int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -1160,7 +742,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -1181,7 +763,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_reverse_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                             int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -1257,63 +839,62 @@ cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, 
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumsumReverseExclusiveF32Workspace {
+template <class T>
+struct RunningCumsumReverseExclusiveWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t bytes = 0;
 
-  explicit RunningCumsumReverseExclusiveF32Workspace(int64_t M, int64_t N) {
+  explicit RunningCumsumReverseExclusiveWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    running_cumsum_reverse_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
-                                                      float* total_part) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_reverse_exclusive_part1_kernel(const T* x, Index M, Index N, Index N_shares,
+                                                  T* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
+    T total = T(0);
+    T total_own = T(0);
+    for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
           total_own += x_pack[i];
         }
       }
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
     if (threadIdx.x == 0) {
       total_part[n_share * M + m] = total;
     }
   }
 }
 
-template <class Index>
-__global__ void __launch_bounds__(512)
-    running_cumsum_reverse_exclusive_f32_part2_kernel(Index M, Index N_shares, float* total_part,
-                                                      float* start) {
+template <class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_reverse_exclusive_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    float carry = 0.0f;
+    T carry = T(0);
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const float start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0f;
-      const float start_own =
-          block_scan<true, true>(start_value, carry, [](float a, float b) { return float(a + b); });
+      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
+      const T start_own = block_scan<true, true>(start_value, carry, [](T a, T b) { return T(a + b); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -1321,35 +902,35 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    running_cumsum_reverse_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N,
-                                                      Index N_shares, float* start) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cumsum_reverse_exclusive_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares,
+                                                  T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 0.0f;
+    T carry = T(0);
     if (int64_t(n_share) + 1 < N_shares) {
       carry = start[n_share * M + m];
     }
-    const Index tile_length = Index(blockDim.x) * 4;
+    const Index tile_length = Index(blockDim.x) * (16 / kBytes<T>);
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+      const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<float, 4> y_pack;
-      float running[4];
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<T, 16 / kBytes<T>> y_pack;
+      T running[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 0.0f;
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        running[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<true, true>(running, carry, [](float a, float b) { return float(a + b); });
+      block_scan<true, true>(running, carry, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         y_pack[i] = running[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -1357,181 +938,40 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <class Index>
-cudaError_t running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
-                                                 char* workspace, cudaStream_t stream) {
-  const RunningCumsumReverseExclusiveF32Workspace space(M, N);
+template <class Index, class T>
+cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace,
+                                             cudaStream_t stream) {
+  const RunningCumsumReverseExclusiveWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     {
-      const bool wide = aligned({x}) && N % 4 == 0;
+      const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
-              wide ? running_cumsum_reverse_exclusive_f32_part1_kernel<true, Index>
-                   : running_cumsum_reverse_exclusive_f32_part1_kernel<false, Index>,
+              wide ? running_cumsum_reverse_exclusive_part1_kernel<true, Index, T>
+                   : running_cumsum_reverse_exclusive_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<float*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error =
-            launch(running_cumsum_reverse_exclusive_f32_part2_kernel<Index>,
+            launch(running_cumsum_reverse_exclusive_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<float*>(workspace + space.total_part),
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.total_part),
+                   reinterpret_cast<T*>(workspace + space.start));
         error != cudaSuccess)
       return error;
   }
   {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
+    const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
-            launch(wide ? running_cumsum_reverse_exclusive_f32_part3_kernel<true, Index>
-                        : running_cumsum_reverse_exclusive_f32_part3_kernel<false, Index>,
+            launch(wide ? running_cumsum_reverse_exclusive_part3_kernel<true, Index, T>
+                        : running_cumsum_reverse_exclusive_part3_kernel<false, Index, T>,
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumsumReverseExclusiveF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumReverseExclusiveF64Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cumsum_reverse_exclusive_f64_part1_kernel(const double* x, Index M, Index N, Index N_shares,
-                                                      double* total_part) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double total = 0.0;
-    double total_own = 0.0;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 2; n_first < n_end;
-         n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
-      }
-    }
-    total = total + block_fold(total_own, [](double a, double b) { return double(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cumsum_reverse_exclusive_f64_part2_kernel(Index M, Index N_shares, double* total_part,
-                                                      double* start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
-    double carry = 0.0;
-    const Index tile_length = Index(blockDim.x);
-    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
-         (n_share_tile -= tile_length) >= 0;) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const double start_value = n_share < N_shares ? total_part[n_share * M + m] : 0.0;
-      const double start_own =
-          block_scan<true, true>(start_value, carry, [](double a, double b) { return double(a + b); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cumsum_reverse_exclusive_f64_part3_kernel(const double* x, double* y, Index M, Index N,
-                                                      Index N_shares, double* start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double carry = 0.0;
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
-    }
-    const Index tile_length = Index(blockDim.x) * 2;
-    for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
-         (n_tile -= tile_length) >= n_begin;) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<double, 2> y_pack;
-      double running[2];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 0.0;
-      }
-      block_scan<true, true>(running, carry, [](double a, double b) { return double(a + b); });
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
-      }
-      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
-                                                 char* workspace, cudaStream_t stream) {
-  const RunningCumsumReverseExclusiveF64Workspace space(M, N);
-  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-  if (N_shares > 1) {
-    {
-      const bool wide = aligned({x}) && N % 2 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumsum_reverse_exclusive_f64_part1_kernel<true, Index>
-                   : running_cumsum_reverse_exclusive_f64_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.total_part));
-          error != cudaSuccess)
-        return error;
-    }
-    if (const cudaError_t error =
-            launch(running_cumsum_reverse_exclusive_f64_part2_kernel<Index>,
-                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<double*>(workspace + space.total_part),
-                   reinterpret_cast<double*>(workspace + space.start));
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({x, y}) && N % 2 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumsum_reverse_exclusive_f64_part3_kernel<true, Index>
-                        : running_cumsum_reverse_exclusive_f64_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.start));
         error != cudaSuccess)
       return error;
   }
@@ -1553,7 +993,7 @@ struct RunningCumsumReverseExclusiveI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_reverse_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                                       int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -1582,7 +1022,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part,
                                                       int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
@@ -1604,7 +1044,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumsum_reverse_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N,
                                                       Index N_shares, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -1747,7 +1187,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
                                      float* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -1872,8 +1312,9 @@ struct RunningCumprodI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512) running_cumprod_i32_part1_kernel(const int32_t* x, Index M, Index N,
-                                                                        Index N_shares, int64_t* total_part) {
+__global__ void __launch_bounds__(512, 1)
+    running_cumprod_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
+                                     int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
@@ -1901,7 +1342,7 @@ __global__ void __launch_bounds__(512) running_cumprod_i32_part1_kernel(const in
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -1920,7 +1361,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                      int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -2063,7 +1504,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
                                                float* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -2104,12 +1545,11 @@ cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, i
   if (N_shares > 1) {
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error =
-              launch(wide ? running_cumprod_exclusive_f32_part1_kernel<true, Index>
-                          : running_cumprod_exclusive_f32_part1_kernel<false, Index>,
-                     smaller(N_shares * M, int64_t{1} << 30),
-                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<double*>(workspace + space.factor_part));
+      if (const cudaError_t error = launch(
+              wide ? running_cumprod_exclusive_f32_part1_kernel<true, Index>
+                   : running_cumprod_exclusive_f32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.factor_part));
           error != cudaSuccess)
         return error;
     }
@@ -2191,7 +1631,7 @@ struct RunningCumprodExclusiveI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                                int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -2221,7 +1661,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -2240,7 +1680,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                                int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -2282,12 +1722,11 @@ cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
   if (N_shares > 1) {
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error =
-              launch(wide ? running_cumprod_exclusive_i32_part1_kernel<true, Index>
-                          : running_cumprod_exclusive_i32_part1_kernel<false, Index>,
-                     smaller(N_shares * M, int64_t{1} << 30),
-                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<int64_t*>(workspace + space.total_part));
+      if (const cudaError_t error = launch(
+              wide ? running_cumprod_exclusive_i32_part1_kernel<true, Index>
+                   : running_cumprod_exclusive_i32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
           error != cudaSuccess)
         return error;
     }
@@ -2384,7 +1823,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
                                              float* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -2427,12 +1866,11 @@ cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int
   if (N_shares > 1) {
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error =
-              launch(wide ? running_cumprod_reverse_f32_part1_kernel<true, Index>
-                          : running_cumprod_reverse_f32_part1_kernel<false, Index>,
-                     smaller(N_shares * M, int64_t{1} << 30),
-                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<double*>(workspace + space.factor_part));
+      if (const cudaError_t error = launch(
+              wide ? running_cumprod_reverse_f32_part1_kernel<true, Index>
+                   : running_cumprod_reverse_f32_part1_kernel<false, Index>,
+              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.factor_part));
           error != cudaSuccess)
         return error;
     }
@@ -2516,7 +1954,7 @@ struct RunningCumprodReverseI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                              int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -2546,7 +1984,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -2567,7 +2005,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                              int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -2713,7 +2151,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N,
                                                        Index N_shares, float* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -2845,7 +2283,7 @@ struct RunningCumprodReverseExclusiveI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                                        int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -2875,7 +2313,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part,
                                                        int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
@@ -2897,7 +2335,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cumprod_reverse_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N,
                                                        Index N_shares, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -2975,59 +2413,60 @@ cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, 
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCummaxF32Workspace {
+template <class T>
+struct RunningCummaxWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t bytes = 0;
 
-  explicit RunningCummaxF32Workspace(int64_t M, int64_t N) {
+  explicit RunningCummaxWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    running_cummax_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares, float* total_part) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cummax_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float total = -INFINITY;
-    float total_own = -INFINITY;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
+    T total = -T(INFINITY);
+    T total_own = -T(INFINITY);
+    for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
           total_own = maximum(total_own, x_pack[i]);
         }
       }
     }
-    total = maximum(total, block_fold(total_own, [](float a, float b) { return float(maximum(a, b)); }));
+    total = maximum(total, block_fold(total_own, [](T a, T b) { return T(maximum(a, b)); }));
     if (threadIdx.x == 0) {
       total_part[n_share * M + m] = total;
     }
   }
 }
 
-template <class Index>
-__global__ void __launch_bounds__(512)
-    running_cummax_f32_part2_kernel(Index M, Index N_shares, float* total_part, float* start) {
+template <class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cummax_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    float carry = -INFINITY;
+    T carry = -T(INFINITY);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const float start_value = n_share < N_shares ? total_part[n_share * M + m] : -INFINITY;
-      const float start_own = block_scan<false, true>(
-          start_value, carry, [](float a, float b) { return float(maximum(a, b)); });
+      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : -T(INFINITY);
+      const T start_own =
+          block_scan<false, true>(start_value, carry, [](T a, T b) { return T(maximum(a, b)); });
       if (n_share < N_shares) {
         start[n_share * M + m] = start_own;
       }
@@ -3035,33 +2474,32 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
-    running_cummax_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
-                                    float* start) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, 1)
+    running_cummax_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = -INFINITY;
+    T carry = -T(INFINITY);
     if (int64_t(n_share) > 0) {
       carry = start[n_share * M + m];
     }
-    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 4;
+    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
+      const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<float, 4> y_pack;
-      float running[4];
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
+      Pack<T, 16 / kBytes<T>> y_pack;
+      T running[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : -INFINITY;
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        running[i] = i < remaining ? x_pack[i] : -T(INFINITY);
       }
-      block_scan<false, false>(running, carry, [](float a, float b) { return float(maximum(a, b)); });
+      block_scan<false, false>(running, carry, [](T a, T b) { return T(maximum(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
         y_pack[i] = running[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -3069,177 +2507,39 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-template <class Index>
-cudaError_t running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const RunningCummaxF32Workspace space(M, N);
+template <class Index, class T>
+cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace, cudaStream_t stream) {
+  const RunningCummaxWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     {
-      const bool wide = aligned({x}) && N % 4 == 0;
+      const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error =
-              launch(wide ? running_cummax_f32_part1_kernel<true, Index>
-                          : running_cummax_f32_part1_kernel<false, Index>,
+              launch(wide ? running_cummax_part1_kernel<true, Index, T>
+                          : running_cummax_part1_kernel<false, Index, T>,
                      smaller(N_shares * M, int64_t{1} << 30),
                      block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<float*>(workspace + space.total_part));
+                     reinterpret_cast<T*>(workspace + space.total_part));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error =
-            launch(running_cummax_f32_part2_kernel<Index>,
+            launch(running_cummax_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<float*>(workspace + space.total_part),
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.total_part),
+                   reinterpret_cast<T*>(workspace + space.start));
         error != cudaSuccess)
       return error;
   }
   {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cummax_f32_part3_kernel<true, Index>
-                        : running_cummax_f32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCummaxF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t bytes = 0;
-
-  explicit RunningCummaxF64Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cummax_f64_part1_kernel(const double* x, Index M, Index N, Index N_shares, double* total_part) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double total = -double(INFINITY);
-    double total_own = -double(INFINITY);
-    for (Index n_first = n_begin + Index(threadIdx.x) * 2; n_first < n_end;
-         n_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) {
-          total_own = maximum(total_own, x_pack[i]);
-        }
-      }
-    }
-    total = maximum(total, block_fold(total_own, [](double a, double b) { return double(maximum(a, b)); }));
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cummax_f64_part2_kernel(Index M, Index N_shares, double* total_part, double* start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
-    double carry = -double(INFINITY);
-    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const double start_value = n_share < N_shares ? total_part[n_share * M + m] : -double(INFINITY);
-      const double start_own = block_scan<false, true>(
-          start_value, carry, [](double a, double b) { return double(maximum(a, b)); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
-    }
-  }
-}
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
-    running_cummax_f64_part3_kernel(const double* x, double* y, Index M, Index N, Index N_shares,
-                                    double* start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double carry = -double(INFINITY);
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
-    for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 2) {
-      const Index n_first = n_tile + Index(threadIdx.x) * 2;
-      const Index remaining = Index(n_end - n_first);
-      const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
-      Pack<double, 2> y_pack;
-      double running[2];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : -double(INFINITY);
-      }
-      block_scan<false, false>(running, carry, [](double a, double b) { return double(maximum(a, b)); });
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
-      }
-      store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
-    }
-  }
-}
-
-template <class Index>
-cudaError_t running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const RunningCummaxF64Workspace space(M, N);
-  const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-  if (N_shares > 1) {
-    {
-      const bool wide = aligned({x}) && N % 2 == 0;
-      if (const cudaError_t error =
-              launch(wide ? running_cummax_f64_part1_kernel<true, Index>
-                          : running_cummax_f64_part1_kernel<false, Index>,
-                     smaller(N_shares * M, int64_t{1} << 30),
-                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<double*>(workspace + space.total_part));
-          error != cudaSuccess)
-        return error;
-    }
-    if (const cudaError_t error =
-            launch(running_cummax_f64_part2_kernel<Index>,
-                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<double*>(workspace + space.total_part),
-                   reinterpret_cast<double*>(workspace + space.start));
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({x, y}) && N % 2 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cummax_f64_part3_kernel<true, Index>
-                        : running_cummax_f64_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.start));
+    const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
+    if (const cudaError_t error = launch(
+            wide ? running_cummax_part3_kernel<true, Index, T> : running_cummax_part3_kernel<false, Index, T>,
+            smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                    int64_t{1} << 30),
+            scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+            reinterpret_cast<T*>(workspace + space.start));
         error != cudaSuccess)
       return error;
   }
@@ -3261,7 +2561,7 @@ struct RunningCummaxI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cummax_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int32_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
@@ -3290,7 +2590,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cummax_i32_part2_kernel(Index M, Index N_shares, int32_t* total_part, int32_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -3309,7 +2609,7 @@ __global__ void __launch_bounds__(512)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 1)
     running_cummax_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                     int32_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -3423,25 +2723,25 @@ int64_t workspace_of_running(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t running_cumsum_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumF32Workspace>(M, N);
+  return workspace_of_running<RunningCumsumWorkspace<float>>(M, N);
 }
 
 extern "C" int running_cumsum_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumF32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                              running_cumsum_f32<int32_t>,
-                                                              running_cumsum_f32<int64_t>);
+  return launch_running_cumsum_f32<RunningCumsumWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
+                                                                  stream, running_cumsum<int32_t, float>,
+                                                                  running_cumsum<int64_t, float>);
 }
 
 extern "C" int64_t running_cumsum_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumF64Workspace>(M, N);
+  return workspace_of_running<RunningCumsumWorkspace<double>>(M, N);
 }
 
 extern "C" int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumF64Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                              running_cumsum_f64<int32_t>,
-                                                              running_cumsum_f64<int64_t>);
+  return launch_running_cumsum_f32<RunningCumsumWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
+                                                                   stream, running_cumsum<int32_t, double>,
+                                                                   running_cumsum<int64_t, double>);
 }
 
 extern "C" int64_t running_cumsum_i32_cuda_workspace(int64_t M, int64_t N) {
@@ -3456,25 +2756,25 @@ extern "C" int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, 
 }
 
 extern "C" int64_t running_cumsum_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumExclusiveF32Workspace>(M, N);
+  return workspace_of_running<RunningCumsumExclusiveWorkspace<float>>(M, N);
 }
 
 extern "C" int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumExclusiveF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_exclusive_f32<int32_t>,
-      running_cumsum_exclusive_f32<int64_t>);
+  return launch_running_cumsum_f32<RunningCumsumExclusiveWorkspace<float>>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_exclusive<int32_t, float>,
+      running_cumsum_exclusive<int64_t, float>);
 }
 
 extern "C" int64_t running_cumsum_exclusive_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumExclusiveF64Workspace>(M, N);
+  return workspace_of_running<RunningCumsumExclusiveWorkspace<double>>(M, N);
 }
 
 extern "C" int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumExclusiveF64Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_exclusive_f64<int32_t>,
-      running_cumsum_exclusive_f64<int64_t>);
+  return launch_running_cumsum_f32<RunningCumsumExclusiveWorkspace<double>>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_exclusive<int32_t, double>,
+      running_cumsum_exclusive<int64_t, double>);
 }
 
 extern "C" int64_t running_cumsum_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
@@ -3489,25 +2789,25 @@ extern "C" int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, i
 }
 
 extern "C" int64_t running_cumsum_reverse_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseF32Workspace>(M, N);
+  return workspace_of_running<RunningCumsumReverseWorkspace<float>>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
                                                void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumReverseF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_f32<int32_t>,
-      running_cumsum_reverse_f32<int64_t>);
+  return launch_running_cumsum_f32<RunningCumsumReverseWorkspace<float>>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse<int32_t, float>,
+      running_cumsum_reverse<int64_t, float>);
 }
 
 extern "C" int64_t running_cumsum_reverse_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseF64Workspace>(M, N);
+  return workspace_of_running<RunningCumsumReverseWorkspace<double>>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
                                                void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumReverseF64Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_f64<int32_t>,
-      running_cumsum_reverse_f64<int64_t>);
+  return launch_running_cumsum_f32<RunningCumsumReverseWorkspace<double>>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse<int32_t, double>,
+      running_cumsum_reverse<int64_t, double>);
 }
 
 extern "C" int64_t running_cumsum_reverse_i32_cuda_workspace(int64_t M, int64_t N) {
@@ -3522,27 +2822,27 @@ extern "C" int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseExclusiveF32Workspace>(M, N);
+  return workspace_of_running<RunningCumsumReverseExclusiveWorkspace<float>>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
                                                          void* workspace, int64_t workspace_bytes,
                                                          void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_exclusive_f32<int32_t>,
-      running_cumsum_reverse_exclusive_f32<int64_t>);
+  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveWorkspace<float>>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_exclusive<int32_t, float>,
+      running_cumsum_reverse_exclusive<int64_t, float>);
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseExclusiveF64Workspace>(M, N);
+  return workspace_of_running<RunningCumsumReverseExclusiveWorkspace<double>>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
                                                          void* workspace, int64_t workspace_bytes,
                                                          void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveF64Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_exclusive_f64<int32_t>,
-      running_cumsum_reverse_exclusive_f64<int64_t>);
+  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveWorkspace<double>>(
+      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_exclusive<int32_t, double>,
+      running_cumsum_reverse_exclusive<int64_t, double>);
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
@@ -3671,25 +2971,25 @@ extern "C" int running_cumprod_reverse_exclusive_i32_cuda(const int32_t* x, int3
 }
 
 extern "C" int64_t running_cummax_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCummaxF32Workspace>(M, N);
+  return workspace_of_running<RunningCummaxWorkspace<float>>(M, N);
 }
 
 extern "C" int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCummaxF32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                              running_cummax_f32<int32_t>,
-                                                              running_cummax_f32<int64_t>);
+  return launch_running_cumsum_f32<RunningCummaxWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
+                                                                  stream, running_cummax<int32_t, float>,
+                                                                  running_cummax<int64_t, float>);
 }
 
 extern "C" int64_t running_cummax_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCummaxF64Workspace>(M, N);
+  return workspace_of_running<RunningCummaxWorkspace<double>>(M, N);
 }
 
 extern "C" int running_cummax_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCummaxF64Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                              running_cummax_f64<int32_t>,
-                                                              running_cummax_f64<int64_t>);
+  return launch_running_cumsum_f32<RunningCummaxWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
+                                                                   stream, running_cummax<int32_t, double>,
+                                                                   running_cummax<int64_t, double>);
 }
 
 extern "C" int64_t running_cummax_i32_cuda_workspace(int64_t M, int64_t N) {

@@ -16,7 +16,7 @@
 
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 7
+#if KGEN_OPENMP_REVISION != 8
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,11 +25,12 @@ namespace {
 using namespace kgen_openmp;
 
 // For N <= 15: rows that fill no vector.
-void running_cumsum_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+template <class T>
+void running_cumsum_short(const T* x, T* y, int64_t M, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 0.0f;
+    for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n = 0; n < N; ++n) {
         carry = carry + load_every(&x[m * N + n], N, active);
         const auto running = carry;
@@ -40,147 +41,66 @@ void running_cumsum_f32_short(const float* x, float* y, int64_t M, int64_t N) {
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumsumF32Workspace {
+template <class T>
+struct RunningCumsumWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t bytes = 0;
 
-  explicit RunningCumsumF32Workspace(int64_t M, int64_t N) {
+  explicit RunningCumsumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 4);
-    start = reserve(bytes, N_shares * M, 4);
+    total_part = reserve(bytes, N_shares * M, kBytes<T>);
+    start = reserve(bytes, N_shares * M, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void running_cumsum_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+template <class T>
+void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumF32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  const RunningCumsumWorkspace<T> space(M, N);
+  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
+  T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total = 0.0f;
+        T total = T(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-                              });
+          Sum<T, kLanesOf<T>> total_lanes = T(0);
+          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                 [=, &total_lanes](int64_t n, auto active) {
+                                   total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                 });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * M + m] = total;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 0.0f;
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) {
+      Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
         carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float carry = 0.0f;
+        T carry = T(0);
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
-          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                                             [](auto a, auto b) { return a + b; });
-          store_around(&y[m * N + n], active, running, around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void running_cumsum_f64_short(const double* x, double* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry = 0.0;
-      for (int64_t n = 0; n < N; ++n) {
-        carry = carry + load_every(&x[m * N + n], N, active);
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumsumF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumF64Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void running_cumsum_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumF64Workspace space(M, N);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  double* const start = reinterpret_cast<double*>(workspace + space.start);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double total = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * M + m] = total;
-      }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry = 0.0;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
-      }
-    });
-  }
-  const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double carry = 0.0;
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
-          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), T(0)), T(0),
                                              [](auto a, auto b) { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
         });
@@ -272,11 +192,12 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
 }
 
 // For N <= 15: rows that fill no vector.
-void running_cumsum_exclusive_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+template <class T>
+void running_cumsum_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 0.0f;
+    for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n = 0; n < N; ++n) {
         const auto running = carry;
         carry = carry + load_every(&x[m * N + n], N, active);
@@ -287,147 +208,66 @@ void running_cumsum_exclusive_f32_short(const float* x, float* y, int64_t M, int
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumsumExclusiveF32Workspace {
+template <class T>
+struct RunningCumsumExclusiveWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t bytes = 0;
 
-  explicit RunningCumsumExclusiveF32Workspace(int64_t M, int64_t N) {
+  explicit RunningCumsumExclusiveWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 4);
-    start = reserve(bytes, N_shares * M, 4);
+    total_part = reserve(bytes, N_shares * M, kBytes<T>);
+    start = reserve(bytes, N_shares * M, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void running_cumsum_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+template <class T>
+void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumExclusiveF32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  const RunningCumsumExclusiveWorkspace<T> space(M, N);
+  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
+  T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total = 0.0f;
+        T total = T(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-                              });
+          Sum<T, kLanesOf<T>> total_lanes = T(0);
+          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                 [=, &total_lanes](int64_t n, auto active) {
+                                   total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                 });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * M + m] = total;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 0.0f;
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) {
+      Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
         carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float carry = 0.0f;
+        T carry = T(0);
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
-          const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                                              [](auto a, auto b) { return a + b; });
-          store_around(&y[m * N + n], active, running, around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void running_cumsum_exclusive_f64_short(const double* x, double* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry = 0.0;
-      for (int64_t n = 0; n < N; ++n) {
-        const auto running = carry;
-        carry = carry + load_every(&x[m * N + n], N, active);
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumsumExclusiveF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumExclusiveF64Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void running_cumsum_exclusive_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumExclusiveF64Workspace space(M, N);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  double* const start = reinterpret_cast<double*>(workspace + space.start);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double total = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * M + m] = total;
-      }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry = 0.0;
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
-      }
-    });
-  }
-  const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double carry = 0.0;
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
-          const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), T(0)), T(0),
                                               [](auto a, auto b) { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
         });
@@ -519,11 +359,12 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
 }
 
 // For N <= 15: rows that fill no vector.
-void running_cumsum_reverse_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+template <class T>
+void running_cumsum_reverse_short(const T* x, T* y, int64_t M, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 0.0f;
+    for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n = N; n-- > 0;) {
         carry = carry + load_every(&x[m * N + n], N, active);
         const auto running = carry;
@@ -534,147 +375,66 @@ void running_cumsum_reverse_f32_short(const float* x, float* y, int64_t M, int64
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumsumReverseF32Workspace {
+template <class T>
+struct RunningCumsumReverseWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t bytes = 0;
 
-  explicit RunningCumsumReverseF32Workspace(int64_t M, int64_t N) {
+  explicit RunningCumsumReverseWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 4);
-    start = reserve(bytes, N_shares * M, 4);
+    total_part = reserve(bytes, N_shares * M, kBytes<T>);
+    start = reserve(bytes, N_shares * M, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void running_cumsum_reverse_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+template <class T>
+void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumReverseF32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  const RunningCumsumReverseWorkspace<T> space(M, N);
+  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
+  T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total = 0.0f;
+        T total = T(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-                              });
+          Sum<T, kLanesOf<T>> total_lanes = T(0);
+          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                 [=, &total_lanes](int64_t n, auto active) {
+                                   total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                 });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * M + m] = total;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 0.0f;
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) {
+      Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
         carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float carry = 0.0f;
+        T carry = T(0);
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
-          const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                                              [](auto a, auto b) { return a + b; });
-          store_around(&y[m * N + n], active, running, around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void running_cumsum_reverse_f64_short(const double* x, double* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry = 0.0;
-      for (int64_t n = N; n-- > 0;) {
-        carry = carry + load_every(&x[m * N + n], N, active);
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumsumReverseF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumReverseF64Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void running_cumsum_reverse_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumReverseF64Workspace space(M, N);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  double* const start = reinterpret_cast<double*>(workspace + space.start);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double total = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * M + m] = total;
-      }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry = 0.0;
-      for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
-      }
-    });
-  }
-  const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double carry = 0.0;
-        if (n_share + 1 < N_shares) {
-          carry = start[n_share * M + m];
-        }
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
-          const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+        for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), T(0)), T(0),
                                               [](auto a, auto b) { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
         });
@@ -766,11 +526,12 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
 }
 
 // For N <= 15: rows that fill no vector.
-void running_cumsum_reverse_exclusive_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+template <class T>
+void running_cumsum_reverse_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 0.0f;
+    for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n = N; n-- > 0;) {
         const auto running = carry;
         carry = carry + load_every(&x[m * N + n], N, active);
@@ -781,147 +542,66 @@ void running_cumsum_reverse_exclusive_f32_short(const float* x, float* y, int64_
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumsumReverseExclusiveF32Workspace {
+template <class T>
+struct RunningCumsumReverseExclusiveWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t bytes = 0;
 
-  explicit RunningCumsumReverseExclusiveF32Workspace(int64_t M, int64_t N) {
+  explicit RunningCumsumReverseExclusiveWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 4);
-    start = reserve(bytes, N_shares * M, 4);
+    total_part = reserve(bytes, N_shares * M, kBytes<T>);
+    start = reserve(bytes, N_shares * M, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void running_cumsum_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+template <class T>
+void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumReverseExclusiveF32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  const RunningCumsumReverseExclusiveWorkspace<T> space(M, N);
+  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
+  T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total = 0.0f;
+        T total = T(0);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0f);
-                              });
+          Sum<T, kLanesOf<T>> total_lanes = T(0);
+          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                 [=, &total_lanes](int64_t n, auto active) {
+                                   total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                 });
           total += across(total_lanes, [](auto a, auto b) { return a + b; });
         }
         total_part[n_share * M + m] = total;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 0.0f;
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) {
+      Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
         carry = carry + load(&total_part[n_share * M + m], active);
       }
     });
   }
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float carry = 0.0f;
+        T carry = T(0);
         if (n_share + 1 < N_shares) {
           carry = start[n_share * M + m];
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
-          const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f,
-                                               [](auto a, auto b) { return a + b; });
-          store_around(&y[m * N + n], active, running, around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void running_cumsum_reverse_exclusive_f64_short(const double* x, double* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry = 0.0;
-      for (int64_t n = N; n-- > 0;) {
-        const auto running = carry;
-        carry = carry + load_every(&x[m * N + n], N, active);
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumsumReverseExclusiveF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumReverseExclusiveF64Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void running_cumsum_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumReverseExclusiveF64Workspace space(M, N);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  double* const start = reinterpret_cast<double*>(workspace + space.start);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double total = 0.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<double, kLanes64> total_lanes = 0.0;
-          for_lanes<kLanes64>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                total_lanes += keep(active, load(&x[m * N + n], active), 0.0);
-                              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        }
-        total_part[n_share * M + m] = total;
-      }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry = 0.0;
-      for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
-      }
-    });
-  }
-  const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double carry = 0.0;
-        if (n_share + 1 < N_shares) {
-          carry = start[n_share * M + m];
-        }
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
-          const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), 0.0), 0.0,
+        for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), T(0)), T(0),
                                                [](auto a, auto b) { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
         });
@@ -1766,11 +1446,12 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
 }
 
 // For N <= 15: rows that fill no vector.
-void running_cummax_f32_short(const float* x, float* y, int64_t M, int64_t N) {
+template <class T>
+void running_cummax_short(const T* x, T* y, int64_t M, int64_t N) {
   OMP(omp parallel for schedule(static))
   for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = -INFINITY;
+    for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      Lanes<T, kLanesOf<T>> carry = -T(INFINITY);
       for (int64_t n = 0; n < N; ++n) {
         carry = maximum(carry, load_every(&x[m * N + n], N, active));
         const auto running = carry;
@@ -1781,143 +1462,64 @@ void running_cummax_f32_short(const float* x, float* y, int64_t M, int64_t N) {
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCummaxF32Workspace {
+template <class T>
+struct RunningCummaxWorkspace {
   int64_t total_part;
   int64_t start;
   int64_t bytes = 0;
 
-  explicit RunningCummaxF32Workspace(int64_t M, int64_t N) {
+  explicit RunningCummaxWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 4);
-    start = reserve(bytes, N_shares * M, 4);
+    total_part = reserve(bytes, N_shares * M, kBytes<T>);
+    start = reserve(bytes, N_shares * M, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-void running_cummax_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+template <class T>
+void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCummaxF32Workspace space(M, N);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  const RunningCummaxWorkspace<T> space(M, N);
+  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
+  T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
     OMP(omp parallel for collapse(2) schedule(static))
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float total = -INFINITY;
+        T total = -T(INFINITY);
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> total_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), -INFINITY));
+        Extreme<T, kLanesOf<T>> total_lanes = -T(INFINITY);
+        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
+          total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), -T(INFINITY)));
         });
         total = maximum(total, across(total_lanes, [](auto a, auto b) { return maximum(a, b); }));
         total_part[n_share * M + m] = total;
       }
     }
-    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = -INFINITY;
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) {
+      Lanes<T, kLanesOf<T>> carry = -T(INFINITY);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
         carry = maximum(carry, load(&total_part[n_share * M + m], active));
       }
     });
   }
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   OMP(omp parallel)
   {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float carry = -INFINITY;
+        T carry = -T(INFINITY);
         if (n_share > 0) {
           carry = start[n_share * M + m];
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
-          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -INFINITY),
-                                             -INFINITY, [](auto a, auto b) { return maximum(a, b); });
-          store_around(&y[m * N + n], active, running, around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  }
-}
-
-// For N <= 15: rows that fill no vector.
-void running_cummax_f64_short(const double* x, double* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry = -double(INFINITY);
-      for (int64_t n = 0; n < N; ++n) {
-        carry = maximum(carry, load_every(&x[m * N + n], N, active));
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCummaxF64Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t bytes = 0;
-
-  explicit RunningCummaxF64Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-void running_cummax_f64(const double* x, double* y, int64_t M, int64_t N, char* workspace) {
-  const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCummaxF64Workspace space(M, N);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  double* const start = reinterpret_cast<double*>(workspace + space.start);
-  if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double total = -double(INFINITY);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<double, kLanes64> total_lanes = -double(INFINITY);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), -double(INFINITY)));
-        });
-        total = maximum(total, across(total_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        total_part[n_share * M + m] = total;
-      }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
-      Lanes<double, kLanes64> carry = -double(INFINITY);
-      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry);
-        carry = maximum(carry, load(&total_part[n_share * M + m], active));
-      }
-    });
-  }
-  const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double carry = -double(INFINITY);
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
-          const auto running =
-              scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -double(INFINITY)),
-                            -double(INFINITY), [](auto a, auto b) { return maximum(a, b); });
+        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -T(INFINITY)),
+                                             -T(INFINITY), [](auto a, auto b) { return maximum(a, b); });
           store_around(&y[m * N + n], active, running, around_caches);
         });
       }
@@ -2048,23 +1650,23 @@ int64_t workspace_of_running(int64_t M, int64_t N) {
 }  // namespace
 
 extern "C" int64_t running_cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumF32Workspace>(M, N);
+  return workspace_of_running<RunningCumsumWorkspace<float>>(M, N);
 }
 
 extern "C" int running_cumsum_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumF32Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                              running_cumsum_f32_short, running_cumsum_f32);
+  return launch_running_cumsum_f32<RunningCumsumWorkspace<float>>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_short<float>, running_cumsum<float>);
 }
 
 extern "C" int64_t running_cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumF64Workspace>(M, N);
+  return workspace_of_running<RunningCumsumWorkspace<double>>(M, N);
 }
 
 extern "C" int running_cumsum_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumF64Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                              running_cumsum_f64_short, running_cumsum_f64);
+  return launch_running_cumsum_f32<RunningCumsumWorkspace<double>>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_short<double>, running_cumsum<double>);
 }
 
 extern "C" int64_t running_cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
@@ -2078,25 +1680,25 @@ extern "C" int running_cumsum_i32_openmp(const int32_t* x, int32_t* y, int64_t M
 }
 
 extern "C" int64_t running_cumsum_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumExclusiveF32Workspace>(M, N);
+  return workspace_of_running<RunningCumsumExclusiveWorkspace<float>>(M, N);
 }
 
 extern "C" int running_cumsum_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                    void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumExclusiveF32Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                                       running_cumsum_exclusive_f32_short,
-                                                                       running_cumsum_exclusive_f32);
+  return launch_running_cumsum_f32<RunningCumsumExclusiveWorkspace<float>>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_exclusive_short<float>,
+      running_cumsum_exclusive<float>);
 }
 
 extern "C" int64_t running_cumsum_exclusive_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumExclusiveF64Workspace>(M, N);
+  return workspace_of_running<RunningCumsumExclusiveWorkspace<double>>(M, N);
 }
 
 extern "C" int running_cumsum_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
                                                    void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumExclusiveF64Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                                       running_cumsum_exclusive_f64_short,
-                                                                       running_cumsum_exclusive_f64);
+  return launch_running_cumsum_f32<RunningCumsumExclusiveWorkspace<double>>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_exclusive_short<double>,
+      running_cumsum_exclusive<double>);
 }
 
 extern "C" int64_t running_cumsum_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
@@ -2111,23 +1713,25 @@ extern "C" int running_cumsum_exclusive_i32_openmp(const int32_t* x, int32_t* y,
 }
 
 extern "C" int64_t running_cumsum_reverse_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseF32Workspace>(M, N);
+  return workspace_of_running<RunningCumsumReverseWorkspace<float>>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumReverseF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_f32_short, running_cumsum_reverse_f32);
+  return launch_running_cumsum_f32<RunningCumsumReverseWorkspace<float>>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_short<float>,
+      running_cumsum_reverse<float>);
 }
 
 extern "C" int64_t running_cumsum_reverse_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseF64Workspace>(M, N);
+  return workspace_of_running<RunningCumsumReverseWorkspace<double>>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumReverseF64Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_f64_short, running_cumsum_reverse_f64);
+  return launch_running_cumsum_f32<RunningCumsumReverseWorkspace<double>>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_short<double>,
+      running_cumsum_reverse<double>);
 }
 
 extern "C" int64_t running_cumsum_reverse_i32_openmp_workspace(int64_t M, int64_t N) {
@@ -2141,25 +1745,25 @@ extern "C" int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, i
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseExclusiveF32Workspace>(M, N);
+  return workspace_of_running<RunningCumsumReverseExclusiveWorkspace<float>>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                            void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_f32_short,
-      running_cumsum_reverse_exclusive_f32);
+  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveWorkspace<float>>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_short<float>,
+      running_cumsum_reverse_exclusive<float>);
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseExclusiveF64Workspace>(M, N);
+  return workspace_of_running<RunningCumsumReverseExclusiveWorkspace<double>>(M, N);
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
                                                            void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveF64Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_f64_short,
-      running_cumsum_reverse_exclusive_f64);
+  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveWorkspace<double>>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_short<double>,
+      running_cumsum_reverse_exclusive<double>);
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
@@ -2276,23 +1880,23 @@ extern "C" int running_cumprod_reverse_exclusive_i32_openmp(const int32_t* x, in
 }
 
 extern "C" int64_t running_cummax_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCummaxF32Workspace>(M, N);
+  return workspace_of_running<RunningCummaxWorkspace<float>>(M, N);
 }
 
 extern "C" int running_cummax_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCummaxF32Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                              running_cummax_f32_short, running_cummax_f32);
+  return launch_running_cumsum_f32<RunningCummaxWorkspace<float>>(
+      x, y, M, N, workspace, workspace_bytes, running_cummax_short<float>, running_cummax<float>);
 }
 
 extern "C" int64_t running_cummax_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCummaxF64Workspace>(M, N);
+  return workspace_of_running<RunningCummaxWorkspace<double>>(M, N);
 }
 
 extern "C" int running_cummax_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCummaxF64Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                              running_cummax_f64_short, running_cummax_f64);
+  return launch_running_cumsum_f32<RunningCummaxWorkspace<double>>(
+      x, y, M, N, workspace, workspace_bytes, running_cummax_short<double>, running_cummax<double>);
 }
 
 extern "C" int64_t running_cummax_i32_openmp_workspace(int64_t M, int64_t N) {

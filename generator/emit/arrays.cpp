@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/in_place.h"
+#include "emit/computed_sizes.h"
 #include "ir/interpret_sizes.h"
 #include "plan/exprs.h"
 
@@ -72,15 +73,8 @@ private:
     std::vector<Size> sizes;
     for (size_t d = 0; d < var.dims.size(); ++d)
       if (!interpreter::is_packed(kernel_, var, d))
-        sizes.push_back(extent_of(var.dims[d]));
+        sizes.push_back(extent_in_arguments(kernel_, var.dims[d]));
     return extents_of(sizes);
-  }
-
-  // That of an axis with a function for each of its sizes by its name: the table is the same for all of them.
-  Size extent_of(const Dim &dim) const {
-    const bool whole = dim.axis != kNone && kernel_.axes[dim.axis].size == dim.extent;
-    return whole && kernel_.fixed_axes.count(kernel_.axes[dim.axis].name) != 0 ? Size::axis(kernel_.axes[dim.axis].name)
-                                                                               : dim.extent;
   }
 
   // {M, x_stride_M}
@@ -91,7 +85,7 @@ private:
       Size extent = Size::integer(1);
       for (; d < var.dims.size() && var.dims[d].array_dim == array_dim; ++d)
         if (!interpreter::is_packed(kernel_, var, d))
-          extent = Size::make(Size::Op::multiply, {extent, extent_of(var.dims[d])});
+          extent = Size::make(Size::Op::multiply, {extent, extent_in_arguments(kernel_, var.dims[d])});
       out.push_back("{" + p_.size_text(extent) + ", " + stride_name(kernel_, var, array_dim) + "}");
     }
     return out;

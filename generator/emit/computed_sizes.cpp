@@ -81,6 +81,13 @@ Size in_arguments(const Kernel &kernel, const Size &size) {
   });
 }
 
+Size extent_in_arguments(const Kernel &kernel, const Dim &dim) {
+  if (dim.axis != kNone && kernel.axes[dim.axis].size == dim.extent &&
+      kernel.fixed_axes.count(kernel.axes[dim.axis].name) != 0)
+    return Size::axis(kernel.axes[dim.axis].name);
+  return dim.extent;
+}
+
 void print_computed_sizes(const Variation &variation, Printer &p, Statuses &statuses, CheckedIn where) {
   std::set<std::string> seen;
   for (const Size &size : sizes_of(variation.kernel)) {

@@ -10,6 +10,10 @@ namespace kgen {
 // Derived sizes are no arguments: what they follow from stands for them.
 Size in_arguments(const Kernel &kernel, const Size &size);
 
+// A dimension's extent as callers give it: an axis with a function for each of its sizes stands by its name, since one
+// text serves all of them.
+Size extent_in_arguments(const Kernel &kernel, const Dim &dim);
+
 // `if (... > 4e18) return ...;` lines.
 void print_computed_sizes(const Variation &variation, Printer &printer, Statuses &statuses, CheckedIn where);
 

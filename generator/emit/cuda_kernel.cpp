@@ -526,8 +526,7 @@ void CudaKernel::finish(const Launch &launch) {
   const std::string most = std::to_string(launch.shared ? kMostBlockThreads : kBlockThreads);
   // With calls of clusters or doubles in it, ptxas makes room for several blocks and spills, unless it is told that one
   // will do.
-  const bool many_registers = !launch.slots.empty() || (launch.shared && words.count("double") != 0);
-  const std::string bounds = many_registers ? most + ", 1" : most;
+  const std::string bounds = launch.shared || !launch.slots.empty() ? most + ", 1" : most;
   if (!launch.slots.empty()) // the launch adds them
     parameters += words.count("chunk") != 0 ? ", Index chunk, RowTeam team" : ", Index, RowTeam team";
   functions_.push_back(std::string("template <") +

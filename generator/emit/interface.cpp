@@ -21,7 +21,7 @@ std::string extents_of(const Kernel &kernel, const Var &var) {
   for (size_t d = 0; d < var.dims.size(); ++d) {
     if (interpreter::is_packed(kernel, var, d)) // rows lie one behind the other: the ragged axis behind has all of them
       continue;
-    const std::string one = to_string(in_arguments(kernel, var.dims[d].extent));
+    const std::string one = to_string(in_arguments(kernel, extent_in_arguments(kernel, var.dims[d])));
     if (var.dims[d].array_dim == last)
       text += " * (" + one + ")";
     else

@@ -154,7 +154,7 @@ std::string LanePrinter::loaded(VarId var, const std::vector<Coordinate> &coords
   if (turned != turned_.end())
     element = turned->second;
   const bool neighbours = step.kind == LaneStep::Kind::neighbour || turned != turned_.end();
-  const bool once = place_ == Standing::named && !is_half(type) && type != Type::boolean;
+  const bool once = place_ == Standing::named && type != Type::boolean;
   std::string text = neighbours ? helper(once ? "load_once" : "load") + "(&" + element + ", " + active_ + ")"
                                 : load_field(var, element, step);
   if (text.empty())

@@ -13,11 +13,14 @@ namespace {
 struct Naming {
   bool shared; // by the parameters of a template
   std::string stem;
+  const PrintedNames &printed;
 
-  // softmax_f32_short, or run_short.
-  std::string function(const std::string &name) const { return shared ? "run" + name.substr(stem.size()) : name; }
+  // softmax_short<float>, or run_short. Functions for CUDA are made for indices of 32 and of 64 bits.
+  std::string function(const std::string &name, const std::string &index = "") const {
+    return shared ? "run" + name.substr(stem.size()) + (index == "int64_t" ? "_wide" : "") : printed.of(name, index);
+  }
   std::string space(const std::string &name) const {
-    return shared ? "Space" + camel(name.substr(stem.size())) : camel(name) + "Workspace";
+    return shared ? "Space" + camel(name.substr(stem.size())) : printed.of(camel(name) + "Workspace");
   }
 };
 
@@ -35,9 +38,10 @@ std::string join_comma(const std::vector<std::string> &parts) {
 
 class Launchers {
 public:
-  Launchers(const std::string &kernel, const std::vector<Launched> &launched, bool cuda, Spelling &spelling,
-            Statuses &statuses, TargetSource &source)
-      : kernel_(kernel), launched_(launched), cuda_(cuda), spelling_(spelling), statuses_(statuses), source_(source) {}
+  Launchers(const std::string &kernel, const std::vector<Launched> &launched, const PrintedNames &names, bool cuda,
+            Spelling &spelling, Statuses &statuses, TargetSource &source)
+      : kernel_(kernel), launched_(launched), names_(names), cuda_(cuda), spelling_(spelling), statuses_(statuses),
+        source_(source) {}
 
   void add() {
     find_types();
@@ -95,7 +99,7 @@ private:
     shares_ = alike && std::ranges::none_of(names, hides);
   }
 
-  Naming naming(size_t i, bool shared) const { return {shared, c_name(stem(i))}; }
+  Naming naming(size_t i, bool shared) const { return {shared, c_name(stem(i)), names_}; }
 
   // Of the C function, or of a template.
   std::string parameters(size_t i, bool shared) const {
@@ -192,19 +196,10 @@ private:
                                join_comma({arguments_text(function(i)), has_table_status(i) ? "table_status" : "",
                                            made.workspace ? "memory.data" : "", cuda_ ? "queue" : ""}) +
                                ")";
-    const std::string name = names.function(made.name);
     if (!cuda_)
-      return text + name + passed + ";\nreturn 0;\n";
-    return text + "return " + spelling_.helper("cuda_status") + "(small ? " + narrow(name, names) + passed + " : " +
-           wide(name, names) + passed + ");\n";
-  }
-
-  // Functions for CUDA are made for indices of 32 and of 64 bits.
-  static std::string narrow(const std::string &name, const Naming &names) {
-    return names.shared ? name : name + "<int32_t>";
-  }
-  static std::string wide(const std::string &name, const Naming &names) {
-    return names.shared ? name + "_wide" : name + "<int64_t>";
+      return text + names.function(made.name) + passed + ";\nreturn 0;\n";
+    return text + "return " + spelling_.helper("cuda_status") + "(small ? " + names.function(made.name, "int32_t") +
+           passed + " : " + names.function(made.name, "int64_t") + passed + ");\n";
   }
 
   std::string query(size_t i, const Naming &names) {
@@ -239,10 +234,9 @@ private:
       for (const Made &one : launched_[i].made[v]) {
         if (one.workspace)
           add(out.spaces, names.space(one.name));
-        const std::string name = names.function(one.name);
-        add(out.functions, cuda_ ? narrow(name, names) : name);
+        add(out.functions, names.function(one.name, cuda_ ? "int32_t" : ""));
         if (cuda_)
-          add(out.functions, wide(name, names));
+          add(out.functions, names.function(one.name, "int64_t"));
       }
     }
     return out;
@@ -325,6 +319,7 @@ private:
 
   const std::string &kernel_;
   const std::vector<Launched> &launched_;
+  const PrintedNames &names_;
   bool cuda_;
   Spelling &spelling_;
   Statuses &statuses_;
@@ -335,9 +330,9 @@ private:
 
 } // namespace
 
-void add_launchers(const std::string &kernel, const std::vector<Launched> &launched, bool cuda, Spelling &spelling,
-                   Statuses &statuses, TargetSource &source) {
-  Launchers(kernel, launched, cuda, spelling, statuses, source).add();
+void add_launchers(const std::string &kernel, const std::vector<Launched> &launched, const PrintedNames &names,
+                   bool cuda, Spelling &spelling, Statuses &statuses, TargetSource &source) {
+  Launchers(kernel, launched, names, cuda, spelling, statuses, source).add();
 }
 
 } // namespace kgen

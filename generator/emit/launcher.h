@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/target_file.h"
+#include "emit/each_once.h"
 
 namespace kgen {
 
@@ -27,7 +27,7 @@ struct Launched {
 };
 
 // Adds them to the source: templates to its kernels, C functions to its launchers.
-void add_launchers(const std::string &kernel, const std::vector<Launched> &launched, bool cuda, Spelling &spelling,
-                   Statuses &statuses, TargetSource &source);
+void add_launchers(const std::string &kernel, const std::vector<Launched> &launched, const PrintedNames &names,
+                   bool cuda, Spelling &spelling, Statuses &statuses, TargetSource &source);
 
 } // namespace kgen

@@ -1,5 +1,6 @@
 // OpenMP C++: per variation a function, and one for short rows; then the launchers, which check everything before
 // anything is written.
+#include "emit/each_once.h"
 #include "emit/launcher.h"
 #include "emit/openmp_kernel.h"
 #include "plan/short_rows.h"
@@ -38,8 +39,10 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
   TargetSource source;
   Spelling spelling(TargetKind::openmp);
   std::vector<Launched> launched;
+  std::vector<Printed> printed;
   for (const Function &function : functions) {
     launched.push_back({&function, {}, {}, {}});
+    printed.push_back({&function, {}});
     for (const Variation *variation : function.variations) {
       const Plan plan = make_plan(variation->lowered, variation->lowered_facts, TargetKind::openmp);
       const OpenmpFunctions made = functions_of(function, *variation, plan, spelling);
@@ -49,12 +52,14 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
       for (const OpenmpFunction &one : made) {
         launched.back().made.back().push_back({one.name, one.condition, !one.workspace.empty()});
         if (!one.workspace.empty())
-          source.kernels.push_back(one.workspace);
-        source.kernels.push_back(one.text);
+          printed.back().texts.push_back(one.workspace);
+        printed.back().texts.push_back(one.text);
       }
     }
   }
-  add_launchers(spec.kernel, launched, false, spelling, statuses, source);
+  PrintedNames names;
+  source.kernels = each_once(printed, spelling, names);
+  add_launchers(spec.kernel, launched, names, false, spelling, statuses, source);
   source.helpers = spelling.helpers();
   return source;
 }

@@ -132,7 +132,7 @@ z = x + x_;
 '''
 )",
                                         ".cpp", "\nvoid ");
-  CHECK(has(text, "const auto x_2 = from_bf16(load(&x[n], active));"));
+  CHECK(has(text, "const auto x_2 = from_bf16(load_once(&x[n], active));"));
   CHECK(has(text, "const auto x_3 = load_once(&x_[n], active);"));
   CHECK(has(text, "x_2 * x_2 + x_3 * load(&once[n], active)"));
   CHECK(has(text, "x_2 + x_3"));
