@@ -43,17 +43,16 @@ class Worker:
                     return json.loads(line[len(MARK) :])
         except BrokenPipeError:
             pass
-        code = self.process.wait()
-        self.process = None
+        code = self.close()
         return None if self.killed else {"error": f"the process ended with code {code}: {last_line(self.log.name)}"}
 
     def close(self):
         """The exit code; 0 if there was no process."""
         if self.process is None:
             return 0
-        self.process.stdin.close()
-        self.process.stdout.read()
-        return self.process.wait()
+        self.process.communicate()
+        code, self.process = self.process.returncode, None
+        return code
 
 
 def last_line(path):

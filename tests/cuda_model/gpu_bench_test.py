@@ -1,4 +1,4 @@
-"""Tests of bench/gpu's reading of interfaces and of its expressions."""
+"""Tests of bench/gpu without a device: interfaces, expressions, made-up data, workers, and what a page keeps."""
 
 import sys
 import tempfile
@@ -9,7 +9,10 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench" / "gpu"))
 
+import data
 import interface
+import report
+import workers
 
 
 def one(text):
@@ -72,6 +75,75 @@ class Expressions(unittest.TestCase):
         for text in ("", "H +", "(H", "Q", "H H", "H @ 2", "min(H", "min(H)", "H ? 1"):
             with self.assertRaises(interface.InterfaceError, msg=text):
                 interface.evaluate(text, {"H": 1})
+
+
+SERVING = """
+import os, sys, time
+sys.path.insert(0, sys.argv[1])
+import workers
+
+def answer(name):
+    if name == "dies":
+        print("it is broken", file=sys.stderr, flush=True)
+        os._exit(7)
+    if name == "hangs":
+        time.sleep(60)
+    print("what a library prints")
+    return {"name": name}
+
+workers.serve(answer, sys.stdin, sys.stdout)
+"""
+
+
+class Workers(unittest.TestCase):
+    def answers(self, names, count=1, seconds=60.0):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, "-c", SERVING, str(ROOT / "bench" / "gpu")]
+            logs = [Path(folder) / f"{number}.log" for number in range(count)]
+            return workers.run(names, [command] * count, logs, seconds, lambda name, answer: None)
+
+    def test_every_function_is_answered_by_some_worker(self):
+        names = [f"f{number}" for number in range(9)]
+        answers, codes = self.answers(names, count=3)
+        self.assertEqual(answers, {name: {"name": name} for name in names})
+        self.assertEqual(codes, [0, 0, 0])
+
+    def test_a_function_that_ends_its_process_costs_no_other(self):
+        answers, _ = self.answers(["one", "dies", "two"])
+        self.assertEqual(answers["two"], {"name": "two"})
+        self.assertEqual(answers["dies"], {"error": "the process ended with code 7: it is broken"})
+
+    def test_nothing_waits_for_a_function_beyond_the_time(self):
+        answers, _ = self.answers(["one", "hangs", "two"], seconds=2.0)
+        self.assertEqual(answers, {"one": {"name": "one"}})
+
+
+class Data(unittest.TestCase):
+    def test_large_arrays_repeat_after_a_prime_number_of_elements(self):
+        self.assertTrue(all(data.PERIOD % divisor for divisor in range(2, 2050)))
+        import numpy as np
+
+        entry, argument = {"kind": "normal"}, one("in x f32 [N]")
+        made = data.make_normal(entry, argument, (data.PERIOD + 3,), {}, np.random.default_rng(0))
+        self.assertTrue((made[:3] == made[-3:]).all())
+        self.assertFalse((made[:3] == made[3:6]).any())
+
+
+class Report(unittest.TestCase):
+    def result(self, **found):
+        return {"machine": {"device": "a"}, "arch": "sm", "compiler": "c", "checks": {}, "sanitizer": {}, "times": []} | found
+
+    def test_a_second_run_of_a_day_keeps_the_steps_that_it_left_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "gpu.json"
+            row = {"function": "f", "sizes": {"N": 1}, "milliseconds": 1}
+            path.write_text(report.json.dumps(self.result(checks={"f": {"ok": True}}, times=[row])))
+            faster = row | {"milliseconds": 0.5}
+            kept = report.with_earlier(self.result(sanitizer={"memcheck": "clean"}, times=[faster]), path)
+            self.assertEqual(kept["checks"], {"f": {"ok": True}})
+            self.assertEqual(kept["times"], [faster])
+            other = self.result(machine={"device": "b"})
+            self.assertEqual(report.with_earlier(other, path), other)
 
 
 if __name__ == "__main__":
