@@ -125,6 +125,7 @@ class Peer:
             self.run = lambda: [work(copy, sizes) for copy in copies][-1]
             self.sets, self.begin, self.end = sets, t.cuda.Event(enable_timing=True), t.cuda.Event(enable_timing=True)
             side = t.cuda.Stream()
+            side.wait_stream(t.cuda.current_stream())  # which may still be copying the operands
             with t.cuda.stream(side):
                 for _ in range(3):
                     work(copies[0], sizes)

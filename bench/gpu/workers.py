@@ -3,6 +3,7 @@ process survives, costs one function, and a step ends when its time is over."""
 
 import json
 import queue
+import signal
 import subprocess
 import threading
 import time
@@ -20,8 +21,9 @@ def serve(answer, lines, out):
 class Worker:
     """One process; a new one takes over where the last one died."""
 
-    def __init__(self, command, log):
-        self.command, self.log, self.process, self.killed = command, log, None, False
+    def __init__(self, command, log, patience):
+        self.command, self.log, self.patience = command, log, patience
+        self.process, self.killed = None, False
 
     def kill(self):
         """Ends the process in the middle of its work, for want of time."""
@@ -30,11 +32,13 @@ class Worker:
             self.process.kill()
 
     def ask(self, name):
-        """The answer; {"error": text} if the process ended by itself instead, None if it was killed."""
+        """The answer; {"error": text} if the process ended or was too slow; None if it was killed for want of time."""
         if self.process is None:
             self.process = subprocess.Popen(
                 self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True
             )
+        patient = threading.Timer(self.patience, self.process.kill)
+        patient.start()
         try:
             self.process.stdin.write(name + "\n")
             self.process.stdin.flush()
@@ -43,8 +47,13 @@ class Worker:
                     return json.loads(line[len(MARK) :])
         except BrokenPipeError:
             pass
+        finally:
+            patient.cancel()
         code = self.close()
-        return None if self.killed else {"error": f"the process ended with code {code}: {last_line(self.log.name)}"}
+        if self.killed:
+            return None
+        said = f"after {self.patience:.0f} s" if code == -signal.SIGKILL else last_line(self.log.name)
+        return {"error": f"the process ended with code {code}: {said}"}
 
     def close(self):
         """The exit code; 0 if there was no process."""
@@ -60,9 +69,9 @@ def last_line(path):
         return (log.read().strip().splitlines() or ["it said nothing"])[-1]
 
 
-def run(names, commands, logs, seconds, tell):
-    """{name: answer} of all that were done within the time, and the exit code of each worker. One worker per command;
-    `tell` is called with each name and answer as it comes."""
+def run(names, commands, logs, seconds, patience, tell):
+    """{name: answer} of all that were done within the time, and the exit code of each worker. One worker per command,
+    which gives a function up after `patience` seconds; `tell` is called with each name and answer as it comes."""
     waiting, answers, codes, lock = queue.Queue(), {}, [], threading.Lock()
     end = time.monotonic() + seconds
     for name in names:
@@ -81,7 +90,7 @@ def run(names, commands, logs, seconds, tell):
                     tell(name, answer)
         codes.append(worker.close())
 
-    crew = [Worker(command, open(path, "w")) for command, path in zip(commands, logs)]
+    crew = [Worker(command, open(path, "w"), patience) for command, path in zip(commands, logs)]
     threads = [threading.Thread(target=work, args=(worker,)) for worker in crew]
     for thread in threads:
         thread.start()

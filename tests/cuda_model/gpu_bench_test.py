@@ -96,11 +96,11 @@ workers.serve(answer, sys.stdin, sys.stdout)
 
 
 class Workers(unittest.TestCase):
-    def answers(self, names, count=1, seconds=60.0):
+    def answers(self, names, count=1, seconds=60.0, patience=60.0):
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-c", SERVING, str(ROOT / "bench" / "gpu")]
             logs = [Path(folder) / f"{number}.log" for number in range(count)]
-            return workers.run(names, [command] * count, logs, seconds, lambda name, answer: None)
+            return workers.run(names, [command] * count, logs, seconds, patience, lambda name, answer: None)
 
     def test_every_function_is_answered_by_some_worker(self):
         names = [f"f{number}" for number in range(9)]
@@ -112,6 +112,11 @@ class Workers(unittest.TestCase):
         answers, _ = self.answers(["one", "dies", "two"])
         self.assertEqual(answers["two"], {"name": "two"})
         self.assertEqual(answers["dies"], {"error": "the process ended with code 7: it is broken"})
+
+    def test_a_function_that_takes_too_long_costs_no_other(self):
+        answers, _ = self.answers(["one", "hangs", "two"], patience=2.0)
+        self.assertEqual(answers["two"], {"name": "two"})
+        self.assertEqual(answers["hangs"], {"error": "the process ended with code -9: after 2 s"})
 
     def test_nothing_waits_for_a_function_beyond_the_time(self):
         answers, _ = self.answers(["one", "hangs", "two"], seconds=2.0)
