@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_CUDA_REVISION 7
+#define KGEN_CUDA_REVISION 8
 
 #include <cmath>
 #include <cstring>
@@ -542,6 +542,11 @@ __device__ inline int64_t longest_row(const T* starts, int64_t rows, int64_t tot
   }
   return longest;
 }
+
+// So many blocks are to find room on a multiprocessor: ptxas spills doubles to make room for several; 0
+// leaves it to decide.
+template <class T>
+constexpr int kLeastBlocks = sizeof(T) == 8 ? 1 : 0;
 
 __host__ __device__ inline float from_bf16(uint16_t bits) {
   return __bfloat162float(__ushort_as_bfloat16(bits));

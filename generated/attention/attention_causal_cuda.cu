@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -34,7 +34,7 @@ struct AttentionCausalD64Workspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     attention_causal_d64_kernel(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                                 Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles,
                                 int64_t tile_bytes) {
@@ -125,7 +125,7 @@ struct AttentionCausalD128Workspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     attention_causal_d128_kernel(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                                  Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles,
                                  int64_t tile_bytes) {

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -34,7 +34,7 @@ struct AttentionD64Workspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     attention_d64_kernel(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale,
                          Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
@@ -119,7 +119,7 @@ struct AttentionD128Workspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     attention_d128_kernel(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale,
                           Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes

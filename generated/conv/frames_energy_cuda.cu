@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -20,7 +20,8 @@ namespace {
 using namespace kgen_cuda;
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1) frames_energy_kernel(const float* x, float* energy, Index W) {
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    frames_energy_kernel(const float* x, float* energy, Index W) {
   const int64_t F = larger(floor_div(W - 400, 160) + 1, 0);
   for (Index item = Index(blockIdx.x); item < F; item += Index(gridDim.x)) {
     const Index f_ = item;

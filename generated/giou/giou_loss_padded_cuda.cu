@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -37,7 +37,7 @@ struct GiouLossPaddedWorkspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     giou_loss_padded_kernel(const Stored<T>* pred, const Stored<T>* target, Stored<T>* giou, bool* mask,
                             Stored<T>* loss, Index B, Index N, float* total_parts, int64_t* total2_parts,
                             uint32_t* ticket, Index chunk) {
@@ -143,7 +143,7 @@ struct GiouLossPaddedF64Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     giou_loss_padded_f64_kernel(const double* pred, const double* target, double* giou, bool* mask,
                                 double* loss, Index B, Index N, double* total_parts, int64_t* total2_parts,
                                 uint32_t* ticket, Index chunk) {

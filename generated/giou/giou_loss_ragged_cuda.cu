@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -38,7 +38,7 @@ struct GiouLossRaggedWorkspace {
 };
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     giou_loss_ragged_kernel(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
                             Stored<T>* giou, Stored<T>* picture_loss, Stored<T>* loss, Index B, Index N,
                             int64_t* total3_parts, Value<T>* total2_parts, uint32_t* ticket, Index chunk) {

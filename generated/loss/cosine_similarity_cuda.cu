@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -37,7 +37,7 @@ struct CosineSimilarityWorkspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     cosine_similarity_kernel(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, Index M, Index N,
                              Value<T>* total_parts, Value<T>* total2_parts, Value<T>* total3_parts,
                              uint32_t* total_tickets, Index chunk, unsigned chunks) {

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -39,7 +39,7 @@ struct HingeLossWorkspace {
 };
 
 template <bool kWide, class Index, class S, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<S>)
     hinge_loss_part1_kernel(const Stored<T>* score, const int32_t* target, S* loss, Index B, Index V,
                             S* total_parts, uint32_t* total_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(B);
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index, class S, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<S>)
     hinge_loss_part2_kernel(S* loss, S* mean_loss, Index B, S* total_parts2, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));

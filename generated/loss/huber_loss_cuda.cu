@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -35,7 +35,7 @@ struct HuberLossWorkspace {
 };
 
 template <bool kWide, class Index, class S, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<S>)
     huber_loss_kernel(S delta, const Stored<T>* prediction, const Stored<T>* target, Stored<T>* loss,
                       S* mean_loss, Index N, S* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -34,7 +34,7 @@ struct MseLossWorkspace {
 };
 
 template <bool kWide, class Index, class S, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<S>)
     mse_loss_kernel(const Stored<T>* prediction, const Stored<T>* target, S* loss, Index N, S* total_parts,
                     uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -20,7 +20,7 @@ namespace {
 using namespace kgen_cuda;
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     similarity_int8_kernel(const int8_t* query, const int8_t* row, const float* query_scale,
                            const float* row_scale, float* score, Index M, Index K, Index N) {
   for (Index item = Index(blockIdx.x); item < M * N; item += Index(gridDim.x)) {

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(256) convert__kernel_kernel(const Stored<T>* x
   Pack<Stored<U>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    y_pack[i] = to_value<T>(to_stored<U>(Value<U>(x_pack[i])));
+    y_pack[i] = to_value<T>(to_stored<U>(x_pack[i]));
   }
   store_pack(&y[n_first], y_pack, remaining);
 }
@@ -67,6 +67,33 @@ cudaError_t convert_f32_i8(const float* x, int8_t* y, int64_t N, cudaStream_t st
   const int64_t groups = ceil_div(N, elements);
   if (const cudaError_t error =
           launch(elements == 8 ? convert_f32_i8_kernel<8, Index> : convert_f32_i8_kernel<1, Index>,
+                 ceil_div(groups, 256), 256, 0, stream, x, y, N);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+template <int kElements, class Index>
+__global__ void __launch_bounds__(256) convert_i8_f32_kernel(const int8_t* x, float* y, Index N) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  const Index n_first = item * kElements;
+  if (n_first >= N) return;
+  const Index remaining = Index(N - n_first);
+  const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
+  Pack<float, kElements> y_pack;
+#pragma unroll
+  for (int i = 0; i < kElements; ++i) {
+    y_pack[i] = float(x_pack[i]);
+  }
+  store_pack(&y[n_first], y_pack, remaining);
+}
+
+template <class Index>
+cudaError_t convert_i8_f32(const int8_t* x, float* y, int64_t N, cudaStream_t stream) {
+  const int elements = aligned({x, y}) ? 8 : 1;
+  const int64_t groups = ceil_div(N, elements);
+  if (const cudaError_t error =
+          launch(elements == 8 ? convert_i8_f32_kernel<8, Index> : convert_i8_f32_kernel<1, Index>,
                  ceil_div(groups, 256), 256, 0, stream, x, y, N);
       error != cudaSuccess)
     return error;
@@ -112,6 +139,5 @@ extern "C" int convert_f32_i8_cuda(const float* x, int8_t* y, int64_t N, void* s
 }
 
 extern "C" int convert_i8_f32_cuda(const int8_t* x, float* y, int64_t N, void* stream) {
-  return launch_convert(x, y, N, stream, convert__kernel<int32_t, int8_t, float>,
-                        convert__kernel<int64_t, int8_t, float>);
+  return launch_convert(x, y, N, stream, convert_i8_f32<int32_t>, convert_i8_f32<int64_t>);
 }

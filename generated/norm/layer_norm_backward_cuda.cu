@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -44,7 +44,7 @@ struct LayerNormBackwardWorkspace {
 };
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     layer_norm_backward_part1_kernel(const Stored<T>* dy, Value<T>* dbeta, Index M, Index N,
                                      Value<T>* total2_parts, uint32_t* total2_tickets, Index chunk,
                                      unsigned chunks) {
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     layer_norm_backward_part2_kernel(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* dy,
                                      Stored<T>* dx, Index M, Index N, Value<T>* scale, Value<T>* total) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     layer_norm_backward_part3_kernel(const Stored<T>* x, const Stored<T>* dy, Value<T>* dgamma, Index M,
                                      Index N, Value<T>* scale, Value<T>* total, Value<T>* total2_parts2,
                                      uint32_t* total2_tickets2, Index chunk, unsigned chunks) {

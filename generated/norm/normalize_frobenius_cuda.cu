@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -38,7 +38,7 @@ struct NormalizeFrobeniusWorkspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     normalize_frobenius_part1_kernel(const Stored<T>* x, Stored<T>* frobenius, Index M, Index N,
                                      Value<T>* total, Value<T>* total_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -33,7 +33,7 @@ struct ColumnSumWorkspace {
 };
 
 template <class Index, class S, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<S>)
     column_sum_kernel(const Stored<T>* x, S* total, Index M, Index N, S* total2_parts,
                       uint32_t* total2_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(N);

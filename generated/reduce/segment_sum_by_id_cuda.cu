@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -20,7 +20,7 @@ namespace {
 using namespace kgen_cuda;
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     segment_sum_by_id_kernel(const float* x, const int32_t* id, float* y, Index N, Index D, Index B) {
   for (Index item = Index(blockIdx.x); item < D; item += Index(gridDim.x)) {
     const Index d = item;

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -20,7 +20,7 @@ namespace {
 using namespace kgen_cuda;
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     segment_sum_kernel(const int64_t* start, const Stored<T>* x, Stored<T>* y, Index B, Index N, Index D) {
   const Index items = Index(B * D);
   const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);

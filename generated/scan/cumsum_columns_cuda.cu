@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     cumsum_columns_part2_kernel(Index N, Index M_shares, T* total_part, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     cumsum_columns_i32_part2_kernel(Index N, Index M_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
        item += Index(gridDim.x) * Index(blockDim.y)) {

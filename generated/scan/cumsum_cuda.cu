@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -40,7 +40,7 @@ struct CumsumWorkspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     cumsum_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     cumsum_part2_kernel(Index M, Index N_shares, T* total_part, T* start, T* start2) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     cumsum_part3_kernel(const T* x, T* inclusive, T* exclusive, T* reverse, Index M, Index N, Index N_shares,
                         T* start, T* start2) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -221,7 +221,7 @@ struct CumsumI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start, int64_t* start2) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -280,7 +280,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     cumsum_i32_part3_kernel(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
                             Index M, Index N, Index N_shares, int64_t* start, int64_t* start2) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;

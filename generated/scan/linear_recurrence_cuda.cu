@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     linear_recurrence_f32_part2_kernel(const float* a, const float* x, Index B, Index S, Index C,
                                        Index S_shares, double* factor_part, float* total_part, float* start) {
   for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     linear_recurrence_f64_part2_kernel(const double* a, const double* x, Index B, Index S, Index C,
                                        Index S_shares, double* factor_part, double* total_part,
                                        double* start) {

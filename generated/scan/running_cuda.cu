@@ -16,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -40,7 +40,7 @@ struct RunningCumsumWorkspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -170,7 +170,7 @@ struct RunningCumsumI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                     int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -306,7 +306,7 @@ struct RunningCumsumExclusiveWorkspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_exclusive_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
@@ -334,7 +334,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_exclusive_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -352,7 +352,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_exclusive_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -439,7 +439,7 @@ struct RunningCumsumExclusiveI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                               int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -468,7 +468,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -487,7 +487,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                               int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -576,7 +576,7 @@ struct RunningCumsumReverseWorkspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_reverse_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
@@ -604,7 +604,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_reverse_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -624,7 +624,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_reverse_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -713,7 +713,7 @@ struct RunningCumsumReverseI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                             int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -742,7 +742,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -763,7 +763,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                             int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -854,7 +854,7 @@ struct RunningCumsumReverseExclusiveWorkspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_reverse_exclusive_part1_kernel(const T* x, Index M, Index N, Index N_shares,
                                                   T* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -883,7 +883,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_reverse_exclusive_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -903,7 +903,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_reverse_exclusive_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares,
                                                   T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -993,7 +993,7 @@ struct RunningCumsumReverseExclusiveI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                                       int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -1022,7 +1022,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part,
                                                       int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
@@ -1044,7 +1044,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N,
                                                       Index N_shares, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -1134,7 +1134,7 @@ struct RunningCumprodF32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares, double* factor_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
@@ -1162,7 +1162,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares, double* factor_part,
                                      float* start) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -1187,7 +1187,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
                                      float* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -1259,7 +1259,7 @@ cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, 
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -1312,7 +1312,7 @@ struct RunningCumprodI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                      int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -1342,7 +1342,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -1361,7 +1361,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                      int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -1450,7 +1450,7 @@ struct RunningCumprodExclusiveF32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
                                                double* factor_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -1479,7 +1479,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_exclusive_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
                                                double* factor_part, float* start) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -1504,7 +1504,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
                                                float* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -1577,7 +1577,7 @@ cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, i
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -1631,7 +1631,7 @@ struct RunningCumprodExclusiveI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                                int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -1661,7 +1661,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -1680,7 +1680,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                                int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -1769,7 +1769,7 @@ struct RunningCumprodReverseF32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
                                              double* factor_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -1798,7 +1798,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
                                              double* factor_part, float* start) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -1823,7 +1823,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
                                              float* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -1898,7 +1898,7 @@ cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -1954,7 +1954,7 @@ struct RunningCumprodReverseI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                              int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -1984,7 +1984,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -2005,7 +2005,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                              int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -2097,7 +2097,7 @@ struct RunningCumprodReverseExclusiveF32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
                                                        double* factor_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -2126,7 +2126,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_exclusive_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
                                                        double* factor_part, float* start) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
@@ -2151,7 +2151,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N,
                                                        Index N_shares, float* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -2227,7 +2227,7 @@ cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int6
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_exclusive_f64_kernel(const double* x, double* y, Index M, Index N) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -2283,7 +2283,7 @@ struct RunningCumprodReverseExclusiveI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
                                                        int64_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
@@ -2313,7 +2313,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part,
                                                        int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
@@ -2335,7 +2335,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N,
                                                        Index N_shares, int64_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
@@ -2428,7 +2428,7 @@ struct RunningCummaxWorkspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cummax_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
@@ -2456,7 +2456,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cummax_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -2475,7 +2475,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cummax_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -2561,7 +2561,7 @@ struct RunningCummaxI32Workspace {
 };
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cummax_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int32_t* total_part) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
@@ -2590,7 +2590,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cummax_i32_part2_kernel(Index M, Index N_shares, int32_t* total_part, int32_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
@@ -2609,7 +2609,7 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cummax_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
                                     int32_t* start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;

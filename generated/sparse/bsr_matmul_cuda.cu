@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,7 +21,7 @@ namespace {
 using namespace kgen_cuda;
 
 template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     bsr_matmul_kernel(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x, float* z,
                       Index R, Index S, Index K, Index N) {
   for (Index item = Index(blockIdx.x); item < R; item += Index(gridDim.x)) {

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 7
+#if KGEN_CUDA_REVISION != 8
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -35,7 +35,7 @@ struct CooMatmulWorkspace {
 };
 
 template <class Index>
-__global__ void __launch_bounds__(512, 1)
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
     coo_matmul_kernel(const int32_t* row, const int32_t* col, const float* a, const float* x, float* z,
                       Index S, Index M, Index K, Index N, int32_t* table_status, char* tiles,
                       int64_t tile_bytes) {

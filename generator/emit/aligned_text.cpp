@@ -218,8 +218,13 @@ public:
                                        [&](size_t i) { return way + std::string(type_row(p.types[i]).name); });
             found && all(words, [&](size_t i) { return found->has[i] == is_half(p.types[i]); }))
           return found;
+      // INFINITY is a float: the only value that f32 needs no conversion for, whatever stands around it.
       if (auto found =
-              wrapper_where(words, calls, value(p), [&](size_t i) { return Spelling::c_type(value_type(p.types[i])); }))
+              wrapper_where(words, calls, value(p), [&](size_t i) { return Spelling::c_type(value_type(p.types[i])); });
+          found && all(words, [&](size_t i) {
+            return found->has[i] ||
+                   (value_type(p.types[i]) == Type::f32 && (words[i] == "INFINITY" || words[i] == "NAN"));
+          }))
         return found;
     }
     return std::nullopt;

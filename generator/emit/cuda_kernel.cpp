@@ -524,9 +524,11 @@ void CudaKernel::finish(const Launch &launch) {
   if (launch.columns)
     shared = "shape.fold_bytes()";
   const std::string most = std::to_string(launch.shared ? kMostBlockThreads : kBlockThreads);
-  // With calls of clusters or doubles in it, ptxas makes room for several blocks and spills, unless it is told that one
-  // will do.
-  const std::string bounds = launch.shared || !launch.slots.empty() ? most + ", 1" : most;
+  // With calls of clusters in it, ptxas makes room for several blocks and spills, unless it is told that one will do.
+  const std::string bounds = !launch.slots.empty() ? most + ", 1"
+                             : launch.shared       ? most + ", " + spelling().helper("kLeastBlocks") + "<" +
+                                                   (words.count("double") != 0 ? "double" : "float") + ">"
+                                             : most;
   if (!launch.slots.empty()) // the launch adds them
     parameters += words.count("chunk") != 0 ? ", Index chunk, RowTeam team" : ", Index, RowTeam team";
   functions_.push_back(std::string("template <") +

@@ -160,24 +160,26 @@ public:
       return;
     p_.spelling.helper("status_of");
     const std::string refuse = "return " + std::string(is_query(where_) ? "-" : "") + status + ";";
+    const std::string table = c.table == kNone ? "" : c_name(p_.kernel.tables[c.table].name);
+    const std::string falls = table + "[entry - 1] > " + table + "[entry]";
     switch (c.kind) {
     case Check::Kind::table_sorted:
-      return entries(c, "1", "TABLE[entry - 1] > TABLE[entry]", refuse);
+      return entries(c, "1", falls, refuse);
     case Check::Kind::table_range:
-      return entries(c, "0", "TABLE[entry] < 0 || TABLE[entry] >= " + at_least(p_.size(c.condition), binding::kAdd),
+      return entries(c, "0",
+                     table + "[entry] < 0 || " + table + "[entry] >= " + at_least(p_.size(c.condition), binding::kAdd),
                      refuse);
     case Check::Kind::table_unique: {
       const Table &t = p_.kernel.tables[c.table];
-      p_.lines.add("if (" + p_.spelling.helper("has_duplicates") + "(" + c_name(t.name) + ", " + count(t) + ")) " +
-                   refuse);
+      p_.lines.add("if (" + p_.spelling.helper("has_duplicates") + "(" + table + ", " + count(t) + ")) " + refuse);
       return;
     }
     case Check::Kind::ragged: {
       const Table &t = p_.kernel.tables[c.table];
       const std::string n = count(t);
-      p_.lines.add("if (" + n + " > 0 && (" + c_name(t.name) + "[0] != 0 || " + c_name(t.name) + "[" + n +
+      p_.lines.add("if (" + n + " > 0 && (" + table + "[0] != 0 || " + table + "[" + n +
                    " - 1] != " + p_.size_name(c.axis) + ")) " + refuse);
-      return entries(c, "1", "TABLE[entry - 1] > TABLE[entry]", refuse);
+      return entries(c, "1", falls, refuse);
     }
     case Check::Kind::table_runs:
     case Check::Kind::table_disjoint:
@@ -223,11 +225,8 @@ private:
                : at_least({text, table.dims[0].args.empty() ? binding::kPrimary : binding::kAdd}, binding::kAdd);
   }
 
-  void entries(const Check &c, const std::string &first, std::string bad, const std::string &refuse) {
-    const Table &t = p_.kernel.tables[c.table];
-    for (size_t at; (at = bad.find("TABLE")) != std::string::npos;)
-      bad.replace(at, 5, c_name(t.name));
-    p_.lines.add("for (int64_t entry = " + first + "; entry < " + count(t) + "; ++entry) {");
+  void entries(const Check &c, const std::string &first, const std::string &bad, const std::string &refuse) {
+    p_.lines.add("for (int64_t entry = " + first + "; entry < " + count(p_.kernel.tables[c.table]) + "; ++entry) {");
     p_.lines.add("if (" + bad + ") " + refuse);
     p_.lines.add("}");
   }

@@ -91,7 +91,7 @@ const std::set<std::string> kUsed = {
     "Memory", "SizeArgument", "status_of", "StridedArray", "StridedDims", "ColumnShape", "from", "has_duplicates",
     "has_span", "share_memory", "can_add_up", "launch", "next_line", "combined", "join_steps", "reserve", "resized",
     "RowShape", "RowTeam", "row_tile", "launch_rows", "scan_group", "scan_in_order", "scan_result", "shape", "shifted",
-    "workspace_tiles", "Stored", "StoredAs", "Value", "kBytes", "kLanesOf", "to_stored", "to_value"};
+    "workspace_tiles", "Stored", "StoredAs", "Value", "kBytes", "kLanesOf", "kLeastBlocks", "to_stored", "to_value"};
 
 // Those that no scope may claim: words of the languages, helpers, and types and constants of kernels.
 bool is_never_free(const std::string &name) {

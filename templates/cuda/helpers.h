@@ -16,6 +16,11 @@ __device__ inline int64_t longest_row(const T* starts, int64_t rows, int64_t tot
   }
   return longest;
 }
+//@ kLeastBlocks
+// So many blocks are to find room on a multiprocessor: ptxas spills doubles to make room for several; 0
+// leaves it to decide.
+template <class T>
+constexpr int kLeastBlocks = sizeof(T) == 8 ? 1 : 0;
 //@ from_bf16
 __host__ __device__ inline float from_bf16(uint16_t bits) {
   return __bfloat162float(__ushort_as_bfloat16(bits));

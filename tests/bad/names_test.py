@@ -26,14 +26,14 @@ nullptr operator private public register reinterpret_cast return short signed si
 switch template this throw true try typedef typename union unsigned using virtual void volatile while""".split())
 WENT_WRONG = """Index reserve Pack kElements cudaMallocAsync cudaFreeAsync unroll pragma Extent Tile workspace stream N M
 threadIdx space launch first_above row_at error kVectorBytes lanes item KGEN_OPENMP_H KGEN_OPENMP_REVISION shared_memory
-kgen kgen_cuda tile""".split()
+kgen kgen_cuda tile TABLE KGEN_TABLE_SORTED KGEN_TABLE_CONFLICT T Stored Value kBytes""".split()
 ONE_IN = 12  # of the others
 
 
 def identifiers():
     """Of the templates and of one emitted file of each kind, comments left out."""
     texts = [p.read_text() for p in (ROOT / "templates").rglob("*") if p.suffix in (".h", ".cpp", ".cu")]
-    for name in ("norm/softmax", "scan/prefix_sum", "reduce/argmax", "matmul/coo_matmul"):
+    for name in ("norm/softmax", "scan/prefix_sum", "reduce/argmax", "sparse/coo_matmul"):
         texts += [p.read_text() for suffix in (".h", "_openmp.cpp", "_cuda.cu") if (p := ROOT / f"generated/{name}{suffix}").exists()]
     words = set()
     for text in texts:

@@ -77,6 +77,8 @@ TEST_CASE("a conversion that only halves need is a function that does nothing fo
   CHECK(statement(kWithHalves, "s = x[i];", "s = from_bf16(x[i]);") == in_function("s = to_value<T>(x[i]);"));
   CHECK(statement(kWithHalves, "y[i] = f(a, (b));", "y[i] = to_bf16(f(a, (b)));") ==
         in_function("y[i] = to_stored<T>(f(a, (b)));"));
+  CHECK(statement(kFloats, "s = -INFINITY;", "s = -double(INFINITY);") == in_function("s = -T(INFINITY);"));
+  CHECK(statement(kFloats, "s = x;", "s = double(x);") == ""); // x may be anything
   CHECK(statement(kWithHalves, "s = 0.0f;", "s = uint16_t{0};") == in_function("s = Stored<T>(0);"));
 }
 

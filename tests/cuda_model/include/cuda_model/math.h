@@ -20,11 +20,13 @@ double inverse_erfc(double x);
 #ifndef CUDA_MODEL_LIBC_HAS_RSQRT
 inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 inline float rsqrtf(float x) { return static_cast<float>(1.0 / sqrt(static_cast<double>(x))); }
+inline float rsqrt(float x) { return rsqrtf(x); }
 #endif
 inline double rcbrt(double x) { return 1.0 / cbrt(x); }
 inline float rcbrtf(float x) { return static_cast<float>(1.0 / cbrt(static_cast<double>(x))); }
 inline double erfinv(double x) { return cuda_model::inverse_erf(x); }
 inline float erfinvf(float x) { return static_cast<float>(cuda_model::inverse_erf(x)); }
+inline float erfinv(float x) { return erfinvf(x); }
 inline double erfcinv(double x) { return cuda_model::inverse_erfc(x); }
 inline float erfcinvf(float x) { return static_cast<float>(cuda_model::inverse_erfc(x)); }
 inline double erfcx(double x) { return exp(x * x) * erfc(x); }
