@@ -2,7 +2,7 @@
 //
 // attention_causal: o = softmax(scale * q @ k^T, keys up to the query's position) @ v
 //
-// Plan: threads share B*H, S, neighbours along D.
+// Plan of attention_causal_f32: threads share B*H, S, neighbours along D.
 // Kept by each worker: p, s.
 // Bytes that attention_causal_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
 

@@ -2,7 +2,7 @@
 //
 // attention: o = softmax(scale * q @ k^T) @ v
 //
-// Plan: a block for each of B*H, S, neighbours along D.
+// Plan of attention_f32: a block for each of B*H, S, neighbours along D.
 // Kept by each worker: p, s.
 // Bytes that attention_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,7 +2,7 @@
 //
 // attention: o = softmax(scale * q @ k^T) @ v
 //
-// Plan: threads share B*H, S, neighbours along D.
+// Plan of attention_f32: threads share B*H, S, neighbours along D.
 // Kept by each worker: p, s.
 // Bytes that attention_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
 

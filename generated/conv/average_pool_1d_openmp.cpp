@@ -2,7 +2,7 @@
 //
 // average_pool_1d: y[b, c, q] = mean of x[b, c, 2q - 1 .. 2q + 1]
 //
-// Plan: threads share B*C, Q, neighbours along Q.
+// Plan of average_pool_1d_f32: threads share B*C, Q, neighbours along Q.
 // Bytes that average_pool_1d_f32 must move: 4 * W * C * B read, 4 * C * B * Q written.
 
 #include "average_pool_1d.h"

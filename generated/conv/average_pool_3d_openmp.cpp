@@ -2,7 +2,7 @@
 //
 // average_pool_3d: y[b, c, o, p, q] = mean of x[b, c, 2o .. 2o + 1, 2p .. 2p + 1, 2q .. 2q + 1]
 //
-// Plan: threads share B*C, O, P, Q, neighbours along Q.
+// Plan of average_pool_3d_f32: threads share B*C, O, P, Q, neighbours along Q.
 // Bytes that average_pool_3d_f32 must move: 4 * W * H * D * C * B read, 4 * C * B * Q * P * O written.
 
 #include "average_pool_3d.h"

@@ -2,7 +2,7 @@
 //
 // average_pool: y[b, c, p, q] = mean of x[b, c, 2p - 1 .. 2p + 1, 2q - 1 .. 2q + 1]
 //
-// Plan: threads share B*C, P, Q, neighbours along Q.
+// Plan of average_pool_f32: threads share B*C, P, Q, neighbours along Q.
 // Bytes that average_pool_f32 must move: 4 * W * H * C * B read, 4 * C * B * Q * P written.
 
 #include "average_pool.h"

@@ -2,7 +2,7 @@
 //
 // max_pool_1d: y[b, c, q] = max of x[b, c, 2q - 1 .. 2q + 1]
 //
-// Plan: a thread for each of B*C, Q, neighbours along Q.
+// Plan of max_pool_1d_f32: a thread for each of B*C, Q, neighbours along Q.
 // Bytes that max_pool_1d_f32 must move: 4 * W * C * B read, 4 * C * B * Q written.
 
 #include "max_pool_1d.h"
@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

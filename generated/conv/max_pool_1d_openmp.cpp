@@ -2,7 +2,7 @@
 //
 // max_pool_1d: y[b, c, q] = max of x[b, c, 2q - 1 .. 2q + 1]
 //
-// Plan: threads share B*C, Q, neighbours along Q.
+// Plan of max_pool_1d_f32: threads share B*C, Q, neighbours along Q.
 // Bytes that max_pool_1d_f32 must move: 4 * W * C * B read, 4 * C * B * Q written.
 
 #include "max_pool_1d.h"

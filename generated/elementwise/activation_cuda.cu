@@ -2,8 +2,9 @@
 //
 // activation: y = act(x + bias)
 //
-// Plan: a thread for each of rows, N, neighbours along N, 4 a thread where arrays and rows are aligned.
-// Bytes that activation_relu_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows written.
+// Plan of activation_relu_f32: a thread for each of rows, N, neighbours along N, 4 a thread where arrays and
+// rows are aligned. Bytes that activation_relu_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows
+// written.
 
 #include "activation.h"
 
@@ -11,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

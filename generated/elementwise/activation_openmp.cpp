@@ -2,7 +2,7 @@
 //
 // activation: y = act(x + bias)
 //
-// Plan: threads share rows, N, neighbours along N.
+// Plan of activation_relu_f32: threads share rows, N, neighbours along N.
 // Bytes that activation_relu_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows written.
 
 #include "activation.h"

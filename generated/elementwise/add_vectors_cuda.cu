@@ -2,8 +2,8 @@
 //
 // add_vectors: z = x + y
 //
-// Plan: a thread for each of N, neighbours along N, 4 a thread where arrays and rows are aligned.
-// Bytes that add_vectors_f32 must move: 8 * N read, 4 * N written.
+// Plan of add_vectors_f32: a thread for each of N, neighbours along N, 4 a thread where arrays and rows are
+// aligned. Bytes that add_vectors_f32 must move: 8 * N read, 4 * N written.
 
 #include "add_vectors.h"
 
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,7 +2,7 @@
 //
 // add_vectors: z = x + y
 //
-// Plan: threads share N, neighbours along N.
+// Plan of add_vectors_f32: threads share N, neighbours along N.
 // Bytes that add_vectors_f32 must move: 8 * N read, 4 * N written.
 
 #include "add_vectors.h"

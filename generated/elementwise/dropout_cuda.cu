@@ -2,8 +2,8 @@
 //
 // dropout: y = x / (1 - rate) where a random number in [0, 1) is at least rate, else 0
 //
-// Plan: a thread for each of M, N, neighbours along N, 8 a thread where arrays and rows are aligned.
-// Bytes that dropout_f32 must move: 4 * N * M read, 5 * N * M written.
+// Plan of dropout_f32: a thread for each of M, N, neighbours along N, 8 a thread where arrays and rows are
+// aligned. Bytes that dropout_f32 must move: 4 * N * M read, 5 * N * M written.
 
 #include "dropout.h"
 
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,7 +2,7 @@
 //
 // dropout: y = x / (1 - rate) where a random number in [0, 1) is at least rate, else 0
 //
-// Plan: threads share M, N, neighbours along N.
+// Plan of dropout_f32: threads share M, N, neighbours along N.
 // Bytes that dropout_f32 must move: 4 * N * M read, 5 * N * M written.
 
 #include "dropout.h"

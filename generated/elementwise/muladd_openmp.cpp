@@ -2,7 +2,7 @@
 //
 // muladd: z = a * b + c
 //
-// Plan: threads share N, neighbours along N.
+// Plan of muladd_f32: threads share N, neighbours along N.
 // Bytes that muladd_f32 must move: 8 * N read, 4 * N written.
 
 #include "muladd.h"

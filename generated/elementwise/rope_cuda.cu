@@ -2,8 +2,8 @@
 //
 // rope: y = x with each pair (x[r], x[R + r]) rotated by the angle of its position and r
 //
-// Plan: a thread for each of B, S, H, P, R, neighbours along R, 4 a thread where arrays and rows are aligned.
-// Bytes that rope_f32 must move: 8 * R * S + 8 * R * S * H * B read, 8 * R * S * H * B written.
+// Plan of rope_f32: a thread for each of B, S, H, P, R, neighbours along R, 4 a thread where arrays and rows
+// are aligned. Bytes that rope_f32 must move: 8 * R * S + 8 * R * S * H * B read, 8 * R * S * H * B written.
 
 #include "rope.h"
 
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

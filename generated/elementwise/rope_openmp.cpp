@@ -2,7 +2,7 @@
 //
 // rope: y = x with each pair (x[r], x[R + r]) rotated by the angle of its position and r
 //
-// Plan: threads share B, S, H, P, R, neighbours along R.
+// Plan of rope_f32: threads share B, S, H, P, R, neighbours along R.
 // Bytes that rope_f32 must move: 8 * R * S + 8 * R * S * H * B read, 8 * R * S * H * B written.
 
 #include "rope.h"

@@ -2,8 +2,9 @@
 //
 // box_measures: measure of each pair of boxes (left, top, right, bottom)
 //
-// Plan: a thread for each of N, neighbours along N, 2 a thread where arrays and rows are aligned.
-// Bytes that box_measures_intersection_over_union_f32 must move: 32 * N read, 4 * N written.
+// Plan of box_measures_intersection_over_union_f32: a thread for each of N, neighbours along N, 2 a thread
+// where arrays and rows are aligned. Bytes that box_measures_intersection_over_union_f32 must move: 32 * N
+// read, 4 * N written.
 
 #include "box_measures.h"
 
@@ -11,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,7 +2,7 @@
 //
 // box_measures: measure of each pair of boxes (left, top, right, bottom)
 //
-// Plan: threads share N, neighbours along N.
+// Plan of box_measures_intersection_over_union_f32: threads share N, neighbours along N.
 // Bytes that box_measures_intersection_over_union_f32 must move: 32 * N read, 4 * N written.
 
 #include "box_measures.h"

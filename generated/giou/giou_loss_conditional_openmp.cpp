@@ -3,7 +3,7 @@
 // giou_loss_conditional: loss = sum of the GIoU of the valid boxes / number of valid boxes (at least 1), with
 // the GIoU and the mask
 //
-// Phase 1: one thread does the rest.
+// Phase 1 of giou_loss_conditional_f32: one thread does the rest.
 // Phase 2: chunks of B*N are folded at once, then combined in order, neighbours along B*N.
 // Phase 3: one thread does the rest.
 // Bytes that giou_loss_conditional_f32 must move: 32 * N * B read, 5 * N * B + 4 written.

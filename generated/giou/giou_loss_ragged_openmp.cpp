@@ -3,7 +3,7 @@
 // giou_loss_ragged: loss = mean GIoU of all boxes, picture_loss = that of each picture's; 0 where there are
 // none
 //
-// Phase 1: one thread does the rest.
+// Phase 1 of giou_loss_ragged_f32: one thread does the rest.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along N.
 // Phase 3: one thread does the rest.
 // Bytes that giou_loss_ragged_f32 must move: 32 * N read, 4 * N + 4 * B + 4 written.

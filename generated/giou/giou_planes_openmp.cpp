@@ -3,7 +3,7 @@
 // giou_planes: Generalized IoU of predicted and target boxes, element by element; negative widths and heights
 // count as 0
 //
-// Plan: threads share M*N, neighbours along M*N.
+// Plan of giou_planes_f32: threads share M*N, neighbours along M*N.
 // Bytes that giou_planes_f32 must move: 32 * N * M read, 4 * N * M written.
 
 #include "giou_planes.h"

@@ -3,8 +3,8 @@
 // giou_planes_plain: Generalized IoU of predicted and target boxes, element by element; negative widths and
 // heights count as 0
 //
-// Plan: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and rows are aligned.
-// Bytes that giou_planes_plain_f32 must move: 32 * N * M read, 4 * N * M written.
+// Plan of giou_planes_plain_f32: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and
+// rows are aligned. Bytes that giou_planes_plain_f32 must move: 32 * N * M read, 4 * N * M written.
 
 #include "giou_planes_plain.h"
 
@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

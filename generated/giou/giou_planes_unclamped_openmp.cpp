@@ -3,7 +3,7 @@
 // giou_planes_unclamped: Generalized IoU of predicted and target boxes, element by element; widths and
 // heights as they come
 //
-// Plan: threads share M*N, neighbours along M*N.
+// Plan of giou_planes_unclamped_f32: threads share M*N, neighbours along M*N.
 // Bytes that giou_planes_unclamped_f32 must move: 32 * N * M read, 4 * N * M written.
 
 #include "giou_planes_unclamped.h"

@@ -3,7 +3,7 @@
 // hinge_loss: loss[b] = sum of max(margin + score[b, v] - score[b, target[b]], 0) over all v but the target;
 // and the mean
 //
-// Phase 1: one thread does the rest.
+// Phase 1 of hinge_loss_f32_f32: one thread does the rest.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along B.
 // Phase 3: one thread does the rest.
 // Bytes that hinge_loss_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.

@@ -3,8 +3,8 @@
 // huber_loss: loss = e^2 / 2 where e = abs(prediction - target) <= delta, else delta * (e - delta / 2);
 // mean_loss = their mean
 //
-// Plan: chunks of N are folded at once, then combined by the last block, in order, neighbours along N.
-// Bytes that huber_loss_f32_f32 must move: 8 * N read, 4 * N + 4 written.
+// Plan of huber_loss_f32_f32: chunks of N are folded at once, then combined by the last block, in order,
+// neighbours along N. Bytes that huber_loss_f32_f32 must move: 8 * N read, 4 * N + 4 written.
 
 #include "huber_loss.h"
 
@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -3,7 +3,7 @@
 // huber_loss: loss = e^2 / 2 where e = abs(prediction - target) <= delta, else delta * (e - delta / 2);
 // mean_loss = their mean
 //
-// Phase 1: one thread does the rest.
+// Phase 1 of huber_loss_f32_f32: one thread does the rest.
 // Phase 2: chunks of N are folded at once, then combined in order, neighbours along N.
 // Phase 3: one thread does the rest.
 // Bytes that huber_loss_f32_f32 must move: 8 * N read, 4 * N + 4 written.

@@ -2,8 +2,8 @@
 //
 // mse_loss: loss = mean((prediction - target)^2)
 //
-// Plan: chunks of N are folded at once, then combined by the last block, in order, neighbours along N.
-// Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
+// Plan of mse_loss_f32_f32: chunks of N are folded at once, then combined by the last block, in order,
+// neighbours along N. Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
 
 #include "mse_loss.h"
 
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

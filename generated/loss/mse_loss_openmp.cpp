@@ -2,7 +2,7 @@
 //
 // mse_loss: loss = mean((prediction - target)^2)
 //
-// Phase 1: one thread does the rest.
+// Phase 1 of mse_loss_f32_f32: one thread does the rest.
 // Phase 2: chunks of N are folded at once, then combined in order, neighbours along N.
 // Phase 3: one thread does the rest.
 // Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.

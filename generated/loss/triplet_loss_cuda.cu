@@ -3,7 +3,7 @@
 // triplet_loss: loss = max(|anchor - positive| - |anchor - negative| + margin, 0) of each row; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1: part of a block, or several, by length, for each of B, neighbours along D.
+// Phase 1 of triplet_loss_f32_f32: part of a block, or several, by length, for each of B, neighbours along D.
 // Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
 // Bytes that triplet_loss_f32_f32 must move: 12 * D * B read, 4 * B + 4 written.
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

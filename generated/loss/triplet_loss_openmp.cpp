@@ -3,7 +3,7 @@
 // triplet_loss: loss = max(|anchor - positive| - |anchor - negative| + margin, 0) of each row; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1: one thread does the rest.
+// Phase 1 of triplet_loss_f32_f32: one thread does the rest.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along D.
 // Phase 3: one thread does the rest.
 // Bytes that triplet_loss_f32_f32 must move: 12 * D * B read, 4 * B + 4 written.

@@ -2,7 +2,7 @@
 //
 // matmul_activation: z = activation(x @ y + bias)
 //
-// Plan: a thread for each of M, N, neighbours along N.
+// Plan of matmul_activation_identity_f32: a thread for each of M, N, neighbours along N.
 // Bytes that matmul_activation_identity_f32 must move: 4 * N + 4 * N * K + 4 * K * M read, 4 * N * M written.
 
 #include "matmul_activation.h"
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

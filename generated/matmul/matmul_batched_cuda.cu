@@ -2,7 +2,7 @@
 //
 // matmul_batched: z[b] = x[b] @ y
 //
-// Plan: a thread for each of B*M, N, neighbours along N.
+// Plan of matmul_batched_f32: a thread for each of B*M, N, neighbours along N.
 // Bytes that matmul_batched_f32 must move: 4 * N * K + 4 * K * M * B read, 4 * N * M * B written.
 
 #include "matmul_batched.h"
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

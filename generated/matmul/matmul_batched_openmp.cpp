@@ -2,7 +2,7 @@
 //
 // matmul_batched: z[b] = x[b] @ y
 //
-// Plan: threads share B*M, N, neighbours along N.
+// Plan of matmul_batched_f32: threads share B*M, N, neighbours along N.
 // Bytes that matmul_batched_f32 must move: 4 * N * K + 4 * K * M * B read, 4 * N * M * B written.
 
 #include "matmul_batched.h"

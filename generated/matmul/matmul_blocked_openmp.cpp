@@ -2,7 +2,7 @@
 //
 // matmul_blocked: z = x @ y, accumulated over blocks of K
 //
-// Plan: threads share M, N, neighbours along N.
+// Plan of matmul_blocked_f32: threads share M, N, neighbours along N.
 // Bytes that matmul_blocked_f32 must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
 
 #include "matmul_blocked.h"

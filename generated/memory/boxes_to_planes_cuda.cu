@@ -2,8 +2,8 @@
 //
 // boxes_to_planes: left, top, right and bottom of each box as arrays of their own
 //
-// Plan: a thread for each of N, neighbours along N, 2 a thread where arrays and rows are aligned.
-// Bytes that boxes_to_planes_f32 must move: 16 * N read, 16 * N written.
+// Plan of boxes_to_planes_f32: a thread for each of N, neighbours along N, 2 a thread where arrays and rows
+// are aligned. Bytes that boxes_to_planes_f32 must move: 16 * N read, 16 * N written.
 
 #include "boxes_to_planes.h"
 
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

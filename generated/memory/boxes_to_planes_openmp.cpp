@@ -2,7 +2,7 @@
 //
 // boxes_to_planes: left, top, right and bottom of each box as arrays of their own
 //
-// Plan: threads share N, neighbours along N.
+// Plan of boxes_to_planes_f32: threads share N, neighbours along N.
 // Bytes that boxes_to_planes_f32 must move: 16 * N read, 16 * N written.
 
 #include "boxes_to_planes.h"

@@ -2,8 +2,8 @@
 //
 // convert: y = x in another type
 //
-// Plan: a thread for each of N, neighbours along N, 8 a thread where arrays and rows are aligned.
-// Bytes that convert_f32_bf16 must move: 4 * N read, 2 * N written.
+// Plan of convert_f32_bf16: a thread for each of N, neighbours along N, 8 a thread where arrays and rows are
+// aligned. Bytes that convert_f32_bf16 must move: 4 * N read, 2 * N written.
 
 #include "convert.h"
 
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

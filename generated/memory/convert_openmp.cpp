@@ -2,7 +2,7 @@
 //
 // convert: y = x in another type
 //
-// Plan: threads share N, neighbours along N.
+// Plan of convert_f32_bf16: threads share N, neighbours along N.
 // Bytes that convert_f32_bf16 must move: 4 * N read, 2 * N written.
 
 #include "convert.h"

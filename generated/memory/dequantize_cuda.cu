@@ -2,8 +2,8 @@
 //
 // dequantize: x = (q - zero) * scale, by channel
 //
-// Plan: a thread for each of N, C, neighbours along C, 8 a thread where arrays and rows are aligned.
-// Bytes that dequantize_f32_i8 must move: 8 * C + C * N read, 4 * C * N written.
+// Plan of dequantize_f32_i8: a thread for each of N, C, neighbours along C, 8 a thread where arrays and rows
+// are aligned. Bytes that dequantize_f32_i8 must move: 8 * C + C * N read, 4 * C * N written.
 
 #include "dequantize.h"
 
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

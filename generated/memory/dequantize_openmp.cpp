@@ -2,7 +2,7 @@
 //
 // dequantize: x = (q - zero) * scale, by channel
 //
-// Plan: threads share N, C, neighbours along C.
+// Plan of dequantize_f32_i8: threads share N, C, neighbours along C.
 // Bytes that dequantize_f32_i8 must move: 8 * C + C * N read, 4 * C * N written.
 
 #include "dequantize.h"

@@ -2,8 +2,8 @@
 //
 // embedding: row[n] = table[token[n]]
 //
-// Plan: a thread for each of N, D, neighbours along D, 4 a thread where arrays and rows are aligned.
-// Bytes that embedding_f32 must move: 4 * D * V + 4 * N read, 4 * D * N written.
+// Plan of embedding_f32: a thread for each of N, D, neighbours along D, 4 a thread where arrays and rows are
+// aligned. Bytes that embedding_f32 must move: 4 * D * V + 4 * N read, 4 * D * N written.
 
 #include "embedding.h"
 
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,7 +2,7 @@
 //
 // embedding: row[n] = table[token[n]]
 //
-// Plan: threads share N, D, neighbours along D.
+// Plan of embedding_f32: threads share N, D, neighbours along D.
 // Bytes that embedding_f32 must move: 4 * D * V + 4 * N read, 4 * D * N written.
 
 #include "embedding.h"

@@ -2,8 +2,8 @@
 //
 // quantize: q = x / scale + zero, rounded and saturated
 //
-// Plan: a thread for each of N, neighbours along N, 8 a thread where arrays and rows are aligned.
-// Bytes that quantize_f32_i8 must move: 4 * N read, N written.
+// Plan of quantize_f32_i8: a thread for each of N, neighbours along N, 8 a thread where arrays and rows are
+// aligned. Bytes that quantize_f32_i8 must move: 4 * N read, N written.
 
 #include "quantize.h"
 
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,7 +2,7 @@
 //
 // quantize: q = x / scale + zero, rounded and saturated
 //
-// Plan: threads share N, neighbours along N.
+// Plan of quantize_f32_i8: threads share N, neighbours along N.
 // Bytes that quantize_f32_i8 must move: 4 * N read, N written.
 
 #include "quantize.h"

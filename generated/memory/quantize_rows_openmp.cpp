@@ -2,7 +2,7 @@
 //
 // quantize_rows: scale = max(abs(x)) / 127 of each row, q = x / scale, rounded
 //
-// Phase 1: threads share M, neighbours along N, where size(N) <= 1048576.
+// Phase 1 of quantize_rows_f32: threads share M, neighbours along N, where size(N) <= 1048576.
 // Phase 2: threads share N_shares, M, neighbours along N, unless size(N) <= 1048576.
 // Phase 3: one thread does the rest, unless size(N) <= 1048576.
 // Phase 4: threads share N_shares, M, neighbours along N, unless size(N) <= 1048576.

@@ -2,8 +2,8 @@
 //
 // transpose: y[n, m] = x[m, n]
 //
-// Plan: a thread for each of N, M, neighbours along N, in tiles of 32 x 32 of N and M through shared memory.
-// Bytes that transpose_f32 must move: 4 * N * M read, 4 * N * M written.
+// Plan of transpose_f32: a thread for each of N, M, neighbours along N, in tiles of 32 x 32 of N and M
+// through shared memory. Bytes that transpose_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "transpose.h"
 
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

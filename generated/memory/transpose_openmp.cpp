@@ -2,7 +2,7 @@
 //
 // transpose: y[n, m] = x[m, n]
 //
-// Plan: threads share N, M, neighbours along N.
+// Plan of transpose_f32: threads share N, M, neighbours along N.
 // Bytes that transpose_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "transpose.h"

@@ -3,7 +3,7 @@
 // batch_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta by channel; running = lerp(running,
 // batch's, momentum)
 //
-// Plan: threads share C, neighbours along C.
+// Plan of batch_norm_f32: threads share C, neighbours along C.
 // Bytes that batch_norm_f32 must move: 16 * C + 4 * C * W * H * B read, 16 * C + 4 * C * W * H * B written.
 
 #include "batch_norm.h"

@@ -2,9 +2,9 @@
 //
 // group_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta within each group of channels
 //
-// Plan: part of a block, or several, by length, for each of B, G, neighbours along H*W; what fits of x is
-// read once and stays in shared memory. Bytes that group_norm_f32 must move: 8 * C * G + 4 * C * G * W * H *
-// B read, 4 * C * G * W * H * B written.
+// Plan of group_norm_f32: part of a block, or several, by length, for each of B, G, neighbours along H*W;
+// what fits of x is read once and stays in shared memory. Bytes that group_norm_f32 must move: 8 * C * G + 4
+// * C * G * W * H * B read, 4 * C * G * W * H * B written.
 
 #include "group_norm.h"
 
@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,7 +2,7 @@
 //
 // group_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta within each group of channels
 //
-// Phase 1: threads share B, G, neighbours along H*W, where size(C) * size(H*W) <= 1048576.
+// Phase 1 of group_norm_f32: threads share B, G, neighbours along H*W, where size(C) * size(H*W) <= 1048576.
 // Phase 2: threads share C_shares, B, G, neighbours along H*W, unless size(C) * size(H*W) <= 1048576.
 // Phase 3: one thread does the rest, unless size(C) * size(H*W) <= 1048576.
 // Phase 4: threads share C_shares, B, G, neighbours along H*W, unless size(C) * size(H*W) <= 1048576.

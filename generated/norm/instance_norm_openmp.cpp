@@ -2,7 +2,7 @@
 //
 // instance_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta over H and W
 //
-// Phase 1: threads share B, C, neighbours along H*W, where size(H*W) <= 1048576.
+// Phase 1 of instance_norm_f32: threads share B, C, neighbours along H*W, where size(H*W) <= 1048576.
 // Phase 2: threads share HW_shares, B, C, neighbours along H*W, unless size(H*W) <= 1048576.
 // Phase 3: one thread does the rest, unless size(H*W) <= 1048576.
 // Phase 4: threads share HW_shares, B, C, neighbours along H*W, unless size(H*W) <= 1048576.

@@ -2,11 +2,11 @@
 //
 // layer_norm_backward: dx, dgamma and dbeta of y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
-// Phase 1: some threads of a block for each of N, neighbours along N; several blocks share one where they are
-// few and long. Phase 2: a block for each of M, neighbours along N. Phase 3: some threads of a block for each
-// of N, neighbours along N; several blocks share one where they are few and long. Through the workspace:
-// scale, total. Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M
-// written.
+// Phase 1 of layer_norm_backward_f32: some threads of a block for each of N, neighbours along N; several
+// blocks share one where they are few and long. Phase 2: a block for each of M, neighbours along N. Phase 3:
+// some threads of a block for each of N, neighbours along N; several blocks share one where they are few and
+// long. Through the workspace: scale, total. Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M
+// read, 8 * N + 4 * N * M written.
 
 #include "layer_norm_backward.h"
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,7 +2,7 @@
 //
 // layer_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
-// Phase 1: threads share rows, neighbours along N, where size(N) <= 1048576.
+// Phase 1 of layer_norm_f32: threads share rows, neighbours along N, where size(N) <= 1048576.
 // Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Phase 3: one thread does the rest, unless size(N) <= 1048576.
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.

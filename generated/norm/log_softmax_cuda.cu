@@ -2,9 +2,9 @@
 //
 // log_softmax: y = x - log(sum(exp(x))) along N, without overflow
 //
-// Plan: part of a block, or several, by length, for each of rows, neighbours along N; what fits of x is read
-// once and stays in shared memory. Bytes that log_softmax_f32 must move: 4 * N * rows read, 4 * N * rows
-// written.
+// Plan of log_softmax_f32: part of a block, or several, by length, for each of rows, neighbours along N; what
+// fits of x is read once and stays in shared memory. Bytes that log_softmax_f32 must move: 4 * N * rows read,
+// 4 * N * rows written.
 
 #include "log_softmax.h"
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

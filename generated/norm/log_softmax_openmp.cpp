@@ -2,7 +2,7 @@
 //
 // log_softmax: y = x - log(sum(exp(x))) along N, without overflow
 //
-// Phase 1: threads share rows, neighbours along N, where size(N) <= 1048576.
+// Phase 1 of log_softmax_f32: threads share rows, neighbours along N, where size(N) <= 1048576.
 // Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Phase 3: one thread does the rest, unless size(N) <= 1048576.
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.

@@ -2,9 +2,10 @@
 //
 // normalize_frobenius: norm = sqrt(sum(x^2)) of all elements, y = x / max(norm, eps)
 //
-// Phase 1: chunks of M*N are folded at once, then combined by the last block, in order, neighbours along M*N.
-// Phase 2: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and rows are aligned.
-// Bytes that normalize_frobenius_f32 must move: 4 * N * M read, 4 * N * M + 4 written.
+// Phase 1 of normalize_frobenius_f32: chunks of M*N are folded at once, then combined by the last block, in
+// order, neighbours along M*N. Phase 2: a thread for each of M*N, neighbours along M*N, 4 a thread where
+// arrays and rows are aligned. Bytes that normalize_frobenius_f32 must move: 4 * N * M read, 4 * N * M + 4
+// written.
 
 #include "normalize_frobenius.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

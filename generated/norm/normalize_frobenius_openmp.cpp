@@ -2,7 +2,7 @@
 //
 // normalize_frobenius: norm = sqrt(sum(x^2)) of all elements, y = x / max(norm, eps)
 //
-// Phase 1: one thread does the rest.
+// Phase 1 of normalize_frobenius_f32: one thread does the rest.
 // Phase 2: chunks of M*N are folded at once, then combined in order, neighbours along M*N.
 // Phase 3: one thread does the rest.
 // Phase 4: threads share M*N, neighbours along M*N.

@@ -2,7 +2,7 @@
 //
 // rms_norm: y = x / sqrt(mean(x^2) + eps) * gamma along N
 //
-// Phase 1: threads share rows, neighbours along N, where size(N) <= 1048576.
+// Phase 1 of rms_norm_f32: threads share rows, neighbours along N, where size(N) <= 1048576.
 // Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Phase 3: one thread does the rest, unless size(N) <= 1048576.
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.

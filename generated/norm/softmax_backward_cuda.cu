@@ -2,9 +2,9 @@
 //
 // softmax_backward: dx = y * (dy - sum(dy * y)) along N, where y is the softmax of x and dy the gradient of y
 //
-// Plan: part of a block, or several, by length, for each of rows, neighbours along N; what fits of y, dy is
-// read once and stays in shared memory. Bytes that softmax_backward_f32 must move: 8 * N * rows read, 4 * N *
-// rows written.
+// Plan of softmax_backward_f32: part of a block, or several, by length, for each of rows, neighbours along N;
+// what fits of y, dy is read once and stays in shared memory. Bytes that softmax_backward_f32 must move: 8 *
+// N * rows read, 4 * N * rows written.
 
 #include "softmax_backward.h"
 
@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,9 +2,10 @@
 //
 // softmax_channels: y = exp(x) / sum(exp(x)) along C, without overflow
 //
-// Phase 1: some threads of a block for each of B, N, neighbours along N, where size(B) * size(N) >= 4096.
-// Phase 2: part of a block, or several, by length, for each of B, N, neighbours along N, unless size(B) *
-// size(N) >= 4096. Bytes that softmax_channels_f32 must move: 4 * N * C * B read, 4 * N * C * B written.
+// Phase 1 of softmax_channels_f32: some threads of a block for each of B, N, neighbours along N, where
+// size(B) * size(N) >= 4096. Phase 2: part of a block, or several, by length, for each of B, N, neighbours
+// along N, unless size(B) * size(N) >= 4096. Bytes that softmax_channels_f32 must move: 4 * N * C * B read, 4
+// * N * C * B written.
 
 #include "softmax_channels.h"
 
@@ -13,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,7 +2,7 @@
 //
 // softmax_channels: y = exp(x) / sum(exp(x)) along C, without overflow
 //
-// Phase 1: threads share B, N, neighbours along N, where size(N) >= 16.
+// Phase 1 of softmax_channels_f32: threads share B, N, neighbours along N, where size(N) >= 16.
 // Phase 2: threads share C_shares, B, N, neighbours along N, unless size(N) >= 16.
 // Phase 3: one thread does the rest, unless size(N) >= 16.
 // Phase 4: threads share C_shares, B, N, neighbours along N, unless size(N) >= 16.

@@ -2,7 +2,7 @@
 //
 // softmax_masked: y = softmax of x along K, of k <= q and k < length[b]; 0 elsewhere
 //
-// Plan: threads share B, H, Q, neighbours along K.
+// Plan of softmax_masked_f32: threads share B, H, Q, neighbours along K.
 // Kept by each worker: e.
 // Bytes that softmax_masked_f32 must move: 4 * B + 4 * B * K * Q * H read, 4 * B * K * Q * H written.
 // Where Q <= 15 && K <= 15: neighbouring rows side by side.

@@ -2,7 +2,7 @@
 //
 // softmax: y = exp(x) / sum(exp(x)) along N, without overflow
 //
-// Phase 1: threads share rows, neighbours along N, where size(N) <= 524288.
+// Phase 1 of softmax_f32: threads share rows, neighbours along N, where size(N) <= 524288.
 // Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 524288.
 // Phase 3: one thread does the rest, unless size(N) <= 524288.
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 524288.

@@ -2,7 +2,7 @@
 //
 // argmax: position and value of the largest element of each row
 //
-// Plan: part of a block, or several, by length, for each of M, neighbours along N.
+// Plan of argmax_f32: part of a block, or several, by length, for each of M, neighbours along N.
 // Bytes that argmax_f32 must move: 4 * N * M read, 12 * M written.
 
 #include "argmax.h"
@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

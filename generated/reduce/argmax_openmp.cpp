@@ -2,7 +2,7 @@
 //
 // argmax: position and value of the largest element of each row
 //
-// Plan: threads share M, neighbours along N.
+// Plan of argmax_f32: threads share M, neighbours along N.
 // Bytes that argmax_f32 must move: 4 * N * M read, 12 * M written.
 // Where N <= 15: neighbouring rows side by side.
 

@@ -2,8 +2,8 @@
 //
 // column_sum: total = sum(x) along M
 //
-// Plan: some threads of a block for each of N, neighbours along N; several blocks share one where they are
-// few and long. Bytes that column_sum_f32_f32 must move: 4 * N * M read, 4 * N written.
+// Plan of column_sum_f32_f32: some threads of a block for each of N, neighbours along N; several blocks share
+// one where they are few and long. Bytes that column_sum_f32_f32 must move: 4 * N * M read, 4 * N written.
 
 #include "column_sum.h"
 
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,7 +2,7 @@
 //
 // column_sum: total = sum(x) along M
 //
-// Phase 1: threads share M_shares, N, neighbours along N.
+// Phase 1 of column_sum_f32_f32: threads share M_shares, N, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
 // Through the workspace: total_part.
 // Bytes that column_sum_f32_f32 must move: 4 * N * M read, 4 * N written.

@@ -2,8 +2,9 @@
 //
 // logsumexp: y = log(sum(exp(x))) of each row, without overflow
 //
-// Plan: part of a block, or several, by length, for each of M, neighbours along N; what fits of x is read
-// once and stays in shared memory. Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M written.
+// Plan of logsumexp_f32: part of a block, or several, by length, for each of M, neighbours along N; what fits
+// of x is read once and stays in shared memory. Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M
+// written.
 
 #include "logsumexp.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

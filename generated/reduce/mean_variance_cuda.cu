@@ -2,8 +2,9 @@
 //
 // mean_variance: row_mean = mean(x), row_variance = mean((x - row_mean)^2) along N
 //
-// Plan: part of a block, or several, by length, for each of M, neighbours along N; what fits of x is read
-// once and stays in shared memory. Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
+// Plan of mean_variance_f32_f32: part of a block, or several, by length, for each of M, neighbours along N;
+// what fits of x is read once and stays in shared memory. Bytes that mean_variance_f32_f32 must move: 4 * N *
+// M read, 8 * M written.
 
 #include "mean_variance.h"
 
@@ -11,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,7 +2,7 @@
 //
 // row_sum: total = sum(x) along N
 //
-// Plan: part of a block, or several, by length, for each of M, neighbours along N.
+// Plan of row_sum_f32_f32: part of a block, or several, by length, for each of M, neighbours along N.
 // Bytes that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written.
 
 #include "row_sum.h"
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,7 +2,7 @@
 //
 // segment_sum: y[b] = sum of the rows of x in segment b
 //
-// Plan: some threads of a block for each of B, D, neighbours along D.
+// Plan of segment_sum_f32: some threads of a block for each of B, D, neighbours along D.
 // Bytes that segment_sum_f32 must move: 4 * D * N read, 4 * D * B written.
 
 #include "segment_sum.h"
@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,8 +2,9 @@
 //
 // top1: best = the class of the highest score of each row, probability = its softmax
 //
-// Plan: part of a block, or several, by length, for each of B, neighbours along V; what fits of score is read
-// once and stays in shared memory. Bytes that top1_f32 must move: 4 * V * B read, 8 * B written.
+// Plan of top1_f32: part of a block, or several, by length, for each of B, neighbours along V; what fits of
+// score is read once and stays in shared memory. Bytes that top1_f32 must move: 4 * V * B read, 8 * B
+// written.
 
 #include "top1.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

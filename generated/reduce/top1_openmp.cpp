@@ -2,7 +2,7 @@
 //
 // top1: best = the class of the highest score of each row, probability = its softmax
 //
-// Plan: threads share B, neighbours along V.
+// Plan of top1_f32: threads share B, neighbours along V.
 // Bytes that top1_f32 must move: 4 * V * B read, 8 * B written.
 // Where V <= 15: neighbouring rows side by side.
 

@@ -2,11 +2,10 @@
 //
 // cumsum: inclusive, exclusive and reverse running sums of x along N
 //
-// Phase 1: a block for each of N_shares, M, neighbours along N, where there are several N_shares.
-// Phase 2: a block for each of M, where there are several N_shares.
-// Phase 3: a block for each of N_shares, M, neighbours along N.
-// Through the workspace: total_part, start, start.
-// Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
+// Phase 1 of cumsum_f32: a block for each of N_shares, M, neighbours along N, where there are several
+// N_shares. Phase 2: a block for each of M, where there are several N_shares. Phase 3: a block for each of
+// N_shares, M, neighbours along N. Through the workspace: total_part, start, start. Bytes that cumsum_f32
+// must move: 4 * N * M read, 12 * N * M written.
 
 #include "cumsum.h"
 
@@ -14,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -2,10 +2,9 @@
 //
 // linear_recurrence: h[b, t, c] = a[b, t, c] * h[b, t - 1, c] + x[b, t, c]
 //
-// Phase 1: a thread for each of S_shares, B, C, neighbours along C, where there are several S_shares.
-// Phase 2: a block for each of B, C, where there are several S_shares.
-// Phase 3: a thread for each of S_shares, B, C, neighbours along C.
-// Through the workspace: factor_part, total_part, start.
+// Phase 1 of linear_recurrence_f32: a thread for each of S_shares, B, C, neighbours along C, where there are
+// several S_shares. Phase 2: a block for each of B, C, where there are several S_shares. Phase 3: a thread
+// for each of S_shares, B, C, neighbours along C. Through the workspace: factor_part, total_part, start.
 // Bytes that linear_recurrence_f32 must move: 8 * C * S * B read, 4 * C * S * B written.
 
 #include "linear_recurrence.h"
@@ -15,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 8
+#if KGEN_CUDA_REVISION != 9
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

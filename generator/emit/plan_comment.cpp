@@ -57,9 +57,13 @@ std::string plan_comment(const Plan &plan, const Facts &facts) {
   for (size_t i = 0; i < plan.phases.size(); ++i)
     if (plan.target == TargetKind::openmp ? !sets_numbers(plan, plan.phases[i]) : is_kernel(plan, i))
       sentences.push_back(phase_sentence(plan, plan.phases[i]) + condition_words(plan, plan.phases[i]));
+  const std::string name = plan.kernel.name + (plan.kernel.suffix.empty() ? "" : "_" + plan.kernel.suffix);
   std::string text;
-  for (size_t i = 0; i < sentences.size(); ++i)
-    text += (sentences.size() > 1 ? "Phase " + std::to_string(i + 1) + ": " : "Plan: ") + sentences[i] + ".\n";
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    text += sentences.size() > 1 ? "Phase " + std::to_string(i + 1) : "Plan";
+    text += i == 0 && !plan.kernel.suffix.empty() ? " of " + name : ""; // thresholds differ by type
+    text += ": " + sentences[i] + ".\n";
+  }
   std::vector<std::string> kept, passed;
   for (size_t v = 0; v < plan.storage.size(); ++v) {
     const Storage::Kind kind = plan.storage[v].kind;
@@ -72,7 +76,6 @@ std::string plan_comment(const Plan &plan, const Facts &facts) {
     text += "Kept by each worker: " + joined(kept) + ".\n";
   if (!passed.empty())
     text += "Through the workspace: " + joined(passed) + ".\n";
-  const std::string name = plan.kernel.name + (plan.kernel.suffix.empty() ? "" : "_" + plan.kernel.suffix);
   return text + "Bytes that " + name + " must move: " + to_string(facts.counts.bytes_read) + " read, " +
          to_string(facts.counts.bytes_written) + " written.\n";
 }
