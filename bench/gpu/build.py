@@ -21,12 +21,6 @@ def run(command):
         raise BuildError(" ".join(map(str, command)) + "\n" + done.stdout + done.stderr)
 
 
-def up_to_date(library, source):
-    """Whether a library is younger than its source and all headers that the source can include."""
-    headers = [*source.parent.glob("*.h"), *source.parent.parent.glob("*.h")]
-    return library.exists() and library.stat().st_mtime > max(path.stat().st_mtime for path in [source, *headers])
-
-
 def device_arch():
     """sm_90a on a Hopper, the plain architecture of older devices; sm_90a where there is no device to ask."""
     smi = shutil.which("nvidia-smi")
@@ -60,8 +54,6 @@ class Toolchain:
 
     def cuda(self, source, library):
         """Compiles a .cu file into `library`; with no library only checks that it compiles."""
-        if library and up_to_date(library, source):
-            return
         if self.model:
             command = ["g++", "-std=c++17", "-O2", "-shared", "-fPIC", f"-I{self.model}/include", *self.defines]
             run(
@@ -84,8 +76,7 @@ class Toolchain:
         run([self.nvcc, *flags, source, *target])
 
     def host(self, source, library):
-        if not up_to_date(library, source):
-            run(["g++", *HOST_FLAGS, source, "-o", library])
+        run(["g++", *HOST_FLAGS, source, "-o", library])
 
 
 def libraries_of(toolchain, kernel_source):
