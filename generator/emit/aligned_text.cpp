@@ -6,6 +6,7 @@
 
 #include "emit/code_tokens.h"
 #include "emit/type_places.h"
+#include "support/text.h"
 
 namespace kgen {
 namespace {
@@ -59,10 +60,10 @@ private:
     return first().at < first().tokens.size() && !spaced_ ? first().tokens[first().at].space : none;
   }
 
-  std::vector<std::string> words(size_t ahead = 0) const {
+  std::vector<std::string> words() const {
     std::vector<std::string> out;
     for (const Member &m : members_)
-      out.push_back(m.text(ahead));
+      out.push_back(m.text());
     return out;
   }
   static bool same(const std::vector<std::string> &words) {
@@ -276,17 +277,17 @@ const std::set<std::string> &names_of_type_helpers() {
 }
 
 std::string template_head(const std::vector<TypeParameter> &parameters) {
-  std::string out;
+  std::vector<std::string> out;
   for (const TypeParameter &p : parameters)
-    out += (out.empty() ? "class " : ", class ") + p.name;
-  return out;
+    out.push_back("class " + p.name);
+  return join(out, ", ");
 }
 
 std::string template_arguments(const std::vector<TypeParameter> &parameters) {
-  std::string out;
+  std::vector<std::string> out;
   for (const TypeParameter &p : parameters)
-    out += (out.empty() ? "" : ", ") + p.name;
-  return out;
+    out.push_back(p.name);
+  return join(out, ", ");
 }
 
 std::optional<AlignedText> align(const std::vector<std::string> &texts, const std::vector<TypeParameter> &parameters,

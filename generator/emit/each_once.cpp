@@ -17,29 +17,19 @@ std::string element(Type type) {
   return type == Type::bf16 ? "BF16" : type == Type::f16 ? "F16" : Spelling::c_type(type);
 }
 
-std::vector<std::string> parts_of(const std::string &stem) {
-  std::vector<std::string> out(1);
-  for (const char c : stem)
-    if (c == '_')
-      out.emplace_back();
-    else
-      out.back() += c;
-  return out;
-}
-
 // What the names of functions begin with.
 size_t count_common_parts(const Group &group) {
-  const std::vector<std::string> first = parts_of(group[0]->function->stem);
+  const std::vector<std::string> first = split(group[0]->function->stem, '_');
   size_t common = first.size();
   for (const Printed *one : group) {
-    const std::vector<std::string> parts = parts_of(one->function->stem);
+    const std::vector<std::string> parts = split(one->function->stem, '_');
     common = std::min<size_t>(common, std::ranges::mismatch(first, parts).in1 - first.begin());
   }
   return common;
 }
 
 std::string joined_parts(const std::string &stem, size_t begin, size_t end) {
-  std::vector<std::string> parts = parts_of(stem);
+  const std::vector<std::string> parts = split(stem, '_');
   return join({parts.begin() + static_cast<std::ptrdiff_t>(begin), parts.begin() + static_cast<std::ptrdiff_t>(end)},
               "_");
 }
@@ -53,7 +43,7 @@ std::string name_with_types(const Group &group) {
   std::string out = common_name(group);
   for (size_t i = 0; i < std::min<size_t>(group.size(), 2); ++i) {
     const std::string &stem = group[i]->function->stem;
-    const std::string types = joined_parts(stem, common, parts_of(stem).size());
+    const std::string types = joined_parts(stem, common, split(stem, '_').size());
     out += i == 0 ? "_" + types : group.size() == 2 ? "_or_" + types : "_and_others";
   }
   return out;
@@ -132,8 +122,13 @@ public:
       add(one, groups);
     std::vector<std::string> out;
     for (const Group &group : groups) {
-      std::vector<std::string> texts = group.size() == 1 ? group[0]->texts : write(group);
-      out.insert(out.end(), texts.begin(), texts.end());
+      const std::optional<Template> joined = group.size() > 1 ? made(group) : std::nullopt;
+      if (joined)
+        note(group, *joined);
+      for (size_t i = 0; i < (joined ? 1 : group.size()); ++i) {
+        const std::vector<std::string> &texts = joined ? joined->texts : group[i]->texts;
+        out.insert(out.end(), texts.begin(), texts.end());
+      }
     }
     return out;
   }
@@ -170,22 +165,21 @@ private:
     return std::nullopt;
   }
 
-  std::vector<std::string> write(const Group &group) {
-    const Template made_ = *made(group);
-    for (const std::string &helper : made_.helpers)
+  // What the template needs, and how launchers name its instances.
+  void note(const Group &group, const Template &joined) {
+    for (const std::string &helper : joined.helpers)
       spelling_.helper(helper);
     for (size_t i = 0; i < group.size(); ++i) {
       std::string arguments;
-      for (const TypeParameter &parameter : made_.parameters) {
+      for (const TypeParameter &parameter : joined.parameters) {
         arguments += (arguments.empty() ? "" : ", ") + element(parameter.types[i]);
         if (is_half(parameter.types[i]))
           spelling_.helper(element(parameter.types[i]));
       }
-      for (const std::string &name : made_.names)
-        names_.add(printed_name(made_, i, name), {name, made_.templates.count(name) != 0 ? arguments : ""});
+      for (const std::string &name : joined.names)
+        names_.add(printed_name(joined, i, name), {name, joined.templates.count(name) != 0 ? arguments : ""});
     }
-    taken_.insert(made_.names.begin(), made_.names.end());
-    return made_.texts;
+    taken_.insert(joined.names.begin(), joined.names.end());
   }
 
   // What function i had in place of the template's name.
