@@ -4,7 +4,8 @@
 //
 // Plan of attention_causal_f32: threads share B*H, S, neighbours along D.
 // Kept by each worker: p, s.
-// Bytes that attention_causal_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
+// Bytes that attention_causal_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S
+//   written.
 
 #include "attention_causal.h"
 

@@ -4,7 +4,8 @@
 //
 // Plan of attention_online_f32: a block for each of B*H, S, neighbours along D.
 // Kept by each worker: acc, s, p.
-// Bytes that attention_online_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
+// Bytes that attention_online_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S
+//   written.
 
 #include "attention_online.h"
 

@@ -3,7 +3,8 @@
 // attention_online: o = softmax(scale * q @ k^T, keys up to the query's position) @ v
 //
 // Plan of attention_online_f32: threads share B*H, S, neighbours along D.
-// Bytes that attention_online_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
+// Bytes that attention_online_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S
+//   written.
 
 #include "attention_online.h"
 

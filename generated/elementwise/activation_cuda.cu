@@ -2,9 +2,9 @@
 //
 // activation: y = act(x + bias)
 //
-// Plan of activation_relu_f32: a thread for each of rows, N, neighbours along N, 4 a thread where arrays and
-// rows are aligned. Bytes that activation_relu_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows
-// written.
+// Plan of activation_relu_f32: a thread for each of rows, N, neighbours along N, 4 a thread where
+//   arrays and rows are aligned.
+// Bytes that activation_relu_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows written.
 
 #include "activation.h"
 

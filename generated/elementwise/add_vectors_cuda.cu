@@ -2,8 +2,9 @@
 //
 // add_vectors: z = x + y
 //
-// Plan of add_vectors_f32: a thread for each of N, neighbours along N, 4 a thread where arrays and rows are
-// aligned. Bytes that add_vectors_f32 must move: 8 * N read, 4 * N written.
+// Plan of add_vectors_f32: a thread for each of N, neighbours along N, 4 a thread where arrays and
+//   rows are aligned.
+// Bytes that add_vectors_f32 must move: 8 * N read, 4 * N written.
 
 #include "add_vectors.h"
 

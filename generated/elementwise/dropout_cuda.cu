@@ -2,8 +2,9 @@
 //
 // dropout: y = x / (1 - rate) where a random number in [0, 1) is at least rate, else 0
 //
-// Plan of dropout_f32: a thread for each of M, N, neighbours along N, 8 a thread where arrays and rows are
-// aligned. Bytes that dropout_f32 must move: 4 * N * M read, 5 * N * M written.
+// Plan of dropout_f32: a thread for each of M, N, neighbours along N, 8 a thread where arrays and rows
+//   are aligned.
+// Bytes that dropout_f32 must move: 4 * N * M read, 5 * N * M written.
 
 #include "dropout.h"
 

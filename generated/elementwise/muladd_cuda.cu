@@ -3,7 +3,8 @@
 // muladd: z = a * b + c
 //
 // Plan of muladd_f32: a thread for each of N, neighbours along N, 4 a thread where arrays and rows are
-// aligned. Bytes that muladd_f32 must move: 8 * N read, 4 * N written.
+//   aligned.
+// Bytes that muladd_f32 must move: 8 * N read, 4 * N written.
 
 #include "muladd.h"
 

@@ -2,8 +2,9 @@
 //
 // rope: y = x with each pair (x[r], x[R + r]) rotated by the angle of its position and r
 //
-// Plan of rope_f32: a thread for each of B, S, H, P, R, neighbours along R, 4 a thread where arrays and rows
-// are aligned. Bytes that rope_f32 must move: 8 * R * S + 8 * R * S * H * B read, 8 * R * S * H * B written.
+// Plan of rope_f32: a thread for each of B, S, H, P, R, neighbours along R, 4 a thread where arrays
+//   and rows are aligned.
+// Bytes that rope_f32 must move: 8 * R * S + 8 * R * S * H * B read, 8 * R * S * H * B written.
 
 #include "rope.h"
 

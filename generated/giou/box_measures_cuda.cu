@@ -2,9 +2,9 @@
 //
 // box_measures: measure of each pair of boxes (left, top, right, bottom)
 //
-// Plan of box_measures_intersection_over_union_f32: a thread for each of N, neighbours along N, 2 a thread
-// where arrays and rows are aligned. Bytes that box_measures_intersection_over_union_f32 must move: 32 * N
-// read, 4 * N written.
+// Plan of box_measures_intersection_over_union_f32: a thread for each of N, neighbours along N, 2 a
+//   thread where arrays and rows are aligned.
+// Bytes that box_measures_intersection_over_union_f32 must move: 32 * N read, 4 * N written.
 
 #include "box_measures.h"
 

@@ -3,9 +3,9 @@
 // giou_loss_conditional: loss = sum of the GIoU of the valid boxes / number of valid boxes (at least 1), with
 // the GIoU and the mask
 //
-// Plan of giou_loss_conditional_f32: chunks of B*N are folded at once, then combined by the last block, in
-// order, neighbours along B*N. Bytes that giou_loss_conditional_f32 must move: 32 * N * B read, 5 * N * B + 4
-// written.
+// Plan of giou_loss_conditional_f32: chunks of B*N are folded at once, then combined by the last
+//   block, in order, neighbours along B*N.
+// Bytes that giou_loss_conditional_f32 must move: 32 * N * B read, 5 * N * B + 4 written.
 
 #include "giou_loss_conditional.h"
 

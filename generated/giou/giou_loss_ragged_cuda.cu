@@ -3,8 +3,9 @@
 // giou_loss_ragged: loss = mean GIoU of all boxes, picture_loss = that of each picture's; 0 where there are
 // none
 //
-// Plan of giou_loss_ragged_f32: chunks of B are folded at once, then combined by the last block, in order,
-// neighbours along N. Bytes that giou_loss_ragged_f32 must move: 32 * N read, 4 * N + 4 * B + 4 written.
+// Plan of giou_loss_ragged_f32: chunks of B are folded at once, then combined by the last block, in
+//   order, neighbours along N.
+// Bytes that giou_loss_ragged_f32 must move: 32 * N read, 4 * N + 4 * B + 4 written.
 
 #include "giou_loss_ragged.h"
 

@@ -3,8 +3,9 @@
 // giou_planes_unclamped: Generalized IoU of predicted and target boxes, element by element; widths and
 // heights as they come
 //
-// Plan of giou_planes_unclamped_f32: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays
-// and rows are aligned. Bytes that giou_planes_unclamped_f32 must move: 32 * N * M read, 4 * N * M written.
+// Plan of giou_planes_unclamped_f32: a thread for each of M*N, neighbours along M*N, 4 a thread where
+//   arrays and rows are aligned.
+// Bytes that giou_planes_unclamped_f32 must move: 32 * N * M read, 4 * N * M written.
 
 #include "giou_planes_unclamped.h"
 

@@ -2,7 +2,8 @@
 //
 // cosine_similarity: similarity = x . y / max(|x| |y|, eps) of each row
 //
-// Plan of cosine_similarity_f32: part of a block, or several, by length, for each of M, neighbours along N.
+// Plan of cosine_similarity_f32: part of a block, or several, by length, for each of M, neighbours
+//   along N.
 // Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written.
 
 #include "cosine_similarity.h"

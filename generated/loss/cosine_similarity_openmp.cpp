@@ -2,11 +2,13 @@
 //
 // cosine_similarity: similarity = x . y / max(|x| |y|, eps) of each row
 //
-// Phase 1 of cosine_similarity_f32: threads share N_shares, M, neighbours along N, where there are several
-// N_shares. Phase 2: threads share M, neighbours along N, where there are several N_shares. Phase 3: threads
-// share M, neighbours along N, unless there are several N_shares. Through the workspace: total_part,
-// total_part, total_part. Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written. Where N
-// <= 15: neighbouring rows side by side.
+// Phase 1 of cosine_similarity_f32: threads share N_shares, M, neighbours along N, where there are
+//   several N_shares.
+// Phase 2: threads share M, neighbours along N, where there are several N_shares.
+// Phase 3: threads share M, neighbours along N, unless there are several N_shares.
+// Through the workspace: total_part.
+// Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "cosine_similarity.h"
 

@@ -3,8 +3,10 @@
 // hinge_loss: loss[b] = sum of max(margin + score[b, v] - score[b, target[b]], 0) over all v but the target;
 // and the mean
 //
-// Phase 1 of hinge_loss_f32_f32: part of a block, or several, by length, for each of B, neighbours along V.
-// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
+// Phase 1 of hinge_loss_f32_f32: part of a block, or several, by length, for each of B, neighbours
+//   along V.
+// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along
+//   B.
 // Bytes that hinge_loss_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 
 #include "hinge_loss.h"

@@ -3,8 +3,10 @@
 // kl_divergence: loss[b] = sum(target * (log(target) - prediction)), predictions as logarithms; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1 of kl_divergence_f32_f32: part of a block, or several, by length, for each of B, neighbours along
-// V. Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
+// Phase 1 of kl_divergence_f32_f32: part of a block, or several, by length, for each of B, neighbours
+//   along V.
+// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along
+//   B.
 // Bytes that kl_divergence_f32_f32 must move: 8 * V * B read, 4 * B + 4 written.
 
 #include "kl_divergence.h"

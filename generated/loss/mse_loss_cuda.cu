@@ -3,7 +3,8 @@
 // mse_loss: loss = mean((prediction - target)^2)
 //
 // Plan of mse_loss_f32_f32: chunks of N are folded at once, then combined by the last block, in order,
-// neighbours along N. Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
+//   neighbours along N.
+// Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
 
 #include "mse_loss.h"
 

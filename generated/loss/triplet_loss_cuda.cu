@@ -3,8 +3,10 @@
 // triplet_loss: loss = max(|anchor - positive| - |anchor - negative| + margin, 0) of each row; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1 of triplet_loss_f32_f32: part of a block, or several, by length, for each of B, neighbours along D.
-// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
+// Phase 1 of triplet_loss_f32_f32: part of a block, or several, by length, for each of B, neighbours
+//   along D.
+// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along
+//   B.
 // Bytes that triplet_loss_f32_f32 must move: 12 * D * B read, 4 * B + 4 written.
 
 #include "triplet_loss.h"

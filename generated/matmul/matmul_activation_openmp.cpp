@@ -3,7 +3,8 @@
 // matmul_activation: z = activation(x @ y + bias)
 //
 // Plan of matmul_activation_identity_f32: threads share M, N, neighbours along N.
-// Bytes that matmul_activation_identity_f32 must move: 4 * N + 4 * N * K + 4 * K * M read, 4 * N * M written.
+// Bytes that matmul_activation_identity_f32 must move: 4 * N + 4 * N * K + 4 * K * M read, 4 * N * M
+//   written.
 
 #include "matmul_activation.h"
 

@@ -2,8 +2,9 @@
 //
 // boxes_to_planes: left, top, right and bottom of each box as arrays of their own
 //
-// Plan of boxes_to_planes_f32: a thread for each of N, neighbours along N, 2 a thread where arrays and rows
-// are aligned. Bytes that boxes_to_planes_f32 must move: 16 * N read, 16 * N written.
+// Plan of boxes_to_planes_f32: a thread for each of N, neighbours along N, 2 a thread where arrays and
+//   rows are aligned.
+// Bytes that boxes_to_planes_f32 must move: 16 * N read, 16 * N written.
 
 #include "boxes_to_planes.h"
 

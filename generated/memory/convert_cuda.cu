@@ -2,8 +2,9 @@
 //
 // convert: y = x in another type
 //
-// Plan of convert_f32_bf16: a thread for each of N, neighbours along N, 8 a thread where arrays and rows are
-// aligned. Bytes that convert_f32_bf16 must move: 4 * N read, 2 * N written.
+// Plan of convert_f32_bf16: a thread for each of N, neighbours along N, 8 a thread where arrays and
+//   rows are aligned.
+// Bytes that convert_f32_bf16 must move: 4 * N read, 2 * N written.
 
 #include "convert.h"
 

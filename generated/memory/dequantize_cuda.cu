@@ -2,8 +2,9 @@
 //
 // dequantize: x = (q - zero) * scale, by channel
 //
-// Plan of dequantize_f32_i8: a thread for each of N, C, neighbours along C, 8 a thread where arrays and rows
-// are aligned. Bytes that dequantize_f32_i8 must move: 8 * C + C * N read, 4 * C * N written.
+// Plan of dequantize_f32_i8: a thread for each of N, C, neighbours along C, 8 a thread where arrays
+//   and rows are aligned.
+// Bytes that dequantize_f32_i8 must move: 8 * C + C * N read, 4 * C * N written.
 
 #include "dequantize.h"
 

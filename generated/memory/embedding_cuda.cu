@@ -2,8 +2,9 @@
 //
 // embedding: row[n] = table[token[n]]
 //
-// Plan of embedding_f32: a thread for each of N, D, neighbours along D, 4 a thread where arrays and rows are
-// aligned. Bytes that embedding_f32 must move: 4 * D * V + 4 * N read, 4 * D * N written.
+// Plan of embedding_f32: a thread for each of N, D, neighbours along D, 4 a thread where arrays and
+//   rows are aligned.
+// Bytes that embedding_f32 must move: 4 * D * V + 4 * N read, 4 * D * N written.
 
 #include "embedding.h"
 

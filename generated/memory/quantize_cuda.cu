@@ -2,8 +2,9 @@
 //
 // quantize: q = x / scale + zero, rounded and saturated
 //
-// Plan of quantize_f32_i8: a thread for each of N, neighbours along N, 8 a thread where arrays and rows are
-// aligned. Bytes that quantize_f32_i8 must move: 4 * N read, N written.
+// Plan of quantize_f32_i8: a thread for each of N, neighbours along N, 8 a thread where arrays and
+//   rows are aligned.
+// Bytes that quantize_f32_i8 must move: 4 * N read, N written.
 
 #include "quantize.h"
 

@@ -2,9 +2,9 @@
 //
 // quantize_rows: scale = max(abs(x)) / 127 of each row, q = x / scale, rounded
 //
-// Plan of quantize_rows_f32: part of a block, or several, by length, for each of M, neighbours along N; what
-// fits of x is read once and stays in shared memory. Bytes that quantize_rows_f32 must move: 4 * N * M read,
-// N * M + 4 * M written.
+// Plan of quantize_rows_f32: part of a block, or several, by length, for each of M, neighbours along
+//   N; what fits of x is read once and stays in shared memory.
+// Bytes that quantize_rows_f32 must move: 4 * N * M read, N * M + 4 * M written.
 
 #include "quantize_rows.h"
 

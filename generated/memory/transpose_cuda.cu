@@ -3,7 +3,8 @@
 // transpose: y[n, m] = x[m, n]
 //
 // Plan of transpose_f32: a thread for each of N, M, neighbours along N, in tiles of 32 x 32 of N and M
-// through shared memory. Bytes that transpose_f32 must move: 4 * N * M read, 4 * N * M written.
+//   through shared memory.
+// Bytes that transpose_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "transpose.h"
 

@@ -3,9 +3,10 @@
 // batch_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta by channel; running = lerp(running,
 // batch's, momentum)
 //
-// Plan of batch_norm_f32: part of a block, or several, by length, for each of C, neighbours along H*W; what
-// fits of x is read once and stays in shared memory. Bytes that batch_norm_f32 must move: 16 * C + 4 * C * W
-// * H * B read, 16 * C + 4 * C * W * H * B written.
+// Plan of batch_norm_f32: part of a block, or several, by length, for each of C, neighbours along H*W;
+//   what fits of x is read once and stays in shared memory.
+// Bytes that batch_norm_f32 must move: 16 * C + 4 * C * W * H * B read, 16 * C + 4 * C * W * H * B
+//   written.
 
 #include "batch_norm.h"
 

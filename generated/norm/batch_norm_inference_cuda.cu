@@ -2,9 +2,10 @@
 //
 // batch_norm_inference: y = (x - mean) / sqrt(variance + eps) * gamma + beta, by channel
 //
-// Plan of batch_norm_inference_f32: a thread for each of B, C, H*W, neighbours along H*W, 4 a thread where
-// arrays and rows are aligned. Bytes that batch_norm_inference_f32 must move: 16 * C + 4 * C * W * H * B
-// read, 4 * C * W * H * B written.
+// Plan of batch_norm_inference_f32: a thread for each of B, C, H*W, neighbours along H*W, 4 a thread
+//   where arrays and rows are aligned.
+// Bytes that batch_norm_inference_f32 must move: 16 * C + 4 * C * W * H * B read, 4 * C * W * H * B
+//   written.
 
 #include "batch_norm_inference.h"
 

@@ -3,7 +3,8 @@
 // batch_norm_inference: y = (x - mean) / sqrt(variance + eps) * gamma + beta, by channel
 //
 // Plan of batch_norm_inference_f32: threads share B, C, H*W, neighbours along C.
-// Bytes that batch_norm_inference_f32 must move: 16 * C + 4 * C * W * H * B read, 4 * C * W * H * B written.
+// Bytes that batch_norm_inference_f32 must move: 16 * C + 4 * C * W * H * B read, 4 * C * W * H * B
+//   written.
 
 #include "batch_norm_inference.h"
 

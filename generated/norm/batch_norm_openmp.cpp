@@ -4,7 +4,8 @@
 // batch's, momentum)
 //
 // Plan of batch_norm_f32: threads share C, neighbours along C.
-// Bytes that batch_norm_f32 must move: 16 * C + 4 * C * W * H * B read, 16 * C + 4 * C * W * H * B written.
+// Bytes that batch_norm_f32 must move: 16 * C + 4 * C * W * H * B read, 16 * C + 4 * C * W * H * B
+//   written.
 
 #include "batch_norm.h"
 

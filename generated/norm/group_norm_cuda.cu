@@ -2,9 +2,10 @@
 //
 // group_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta within each group of channels
 //
-// Plan of group_norm_f32: part of a block, or several, by length, for each of B, G, neighbours along H*W;
-// what fits of x is read once and stays in shared memory. Bytes that group_norm_f32 must move: 8 * C * G + 4
-// * C * G * W * H * B read, 4 * C * G * W * H * B written.
+// Plan of group_norm_f32: part of a block, or several, by length, for each of B, G, neighbours along
+//   H*W; what fits of x is read once and stays in shared memory.
+// Bytes that group_norm_f32 must move: 8 * C * G + 4 * C * G * W * H * B read, 4 * C * G * W * H * B
+//   written.
 
 #include "group_norm.h"
 

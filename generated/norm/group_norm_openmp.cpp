@@ -2,12 +2,14 @@
 //
 // group_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta within each group of channels
 //
-// Phase 1 of group_norm_f32: threads share B, G, neighbours along H*W, where size(C) * size(H*W) <= 1048576.
+// Phase 1 of group_norm_f32: threads share B, G, neighbours along H*W, where size(C) * size(H*W) <=
+//   1048576.
 // Phase 2: threads share C_shares, B, G, neighbours along H*W, unless size(C) * size(H*W) <= 1048576.
 // Phase 3: one thread does the rest, unless size(C) * size(H*W) <= 1048576.
 // Phase 4: threads share C_shares, B, G, neighbours along H*W, unless size(C) * size(H*W) <= 1048576.
-// Through the workspace: total, total, total_part, total_part, seen_part.
-// Bytes that group_norm_f32 must move: 8 * C * G + 4 * C * G * W * H * B read, 4 * C * G * W * H * B written.
+// Through the workspace: total, total_part, seen_part.
+// Bytes that group_norm_f32 must move: 8 * C * G + 4 * C * G * W * H * B read, 4 * C * G * W * H * B
+//   written.
 
 #include "group_norm.h"
 

@@ -2,9 +2,9 @@
 //
 // instance_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta over H and W
 //
-// Plan of instance_norm_f32: part of a block, or several, by length, for each of B, C, neighbours along H*W;
-// what fits of x is read once and stays in shared memory. Bytes that instance_norm_f32 must move: 8 * C + 4 *
-// C * W * H * B read, 4 * C * W * H * B written.
+// Plan of instance_norm_f32: part of a block, or several, by length, for each of B, C, neighbours
+//   along H*W; what fits of x is read once and stays in shared memory.
+// Bytes that instance_norm_f32 must move: 8 * C + 4 * C * W * H * B read, 4 * C * W * H * B written.
 
 #include "instance_norm.h"
 

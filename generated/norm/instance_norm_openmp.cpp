@@ -6,7 +6,7 @@
 // Phase 2: threads share HW_shares, B, C, neighbours along H*W, unless size(H*W) <= 1048576.
 // Phase 3: one thread does the rest, unless size(H*W) <= 1048576.
 // Phase 4: threads share HW_shares, B, C, neighbours along H*W, unless size(H*W) <= 1048576.
-// Through the workspace: total, total, total_part, total_part, seen_part.
+// Through the workspace: total, total_part, seen_part.
 // Bytes that instance_norm_f32 must move: 8 * C + 4 * C * W * H * B read, 4 * C * W * H * B written.
 
 #include "instance_norm.h"

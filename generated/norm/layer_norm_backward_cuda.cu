@@ -2,11 +2,13 @@
 //
 // layer_norm_backward: dx, dgamma and dbeta of y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
-// Phase 1 of layer_norm_backward_f32: some threads of a block for each of N, neighbours along N; several
-// blocks share one where they are few and long. Phase 2: a block for each of M, neighbours along N. Phase 3:
-// some threads of a block for each of N, neighbours along N; several blocks share one where they are few and
-// long. Through the workspace: scale, total. Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M
-// read, 8 * N + 4 * N * M written.
+// Phase 1 of layer_norm_backward_f32: some threads of a block for each of N, neighbours along N;
+//   several blocks share one where they are few and long.
+// Phase 2: a block for each of M, neighbours along N.
+// Phase 3: some threads of a block for each of N, neighbours along N; several blocks share one where
+//   they are few and long.
+// Through the workspace: scale, total.
+// Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
 #include "layer_norm_backward.h"
 

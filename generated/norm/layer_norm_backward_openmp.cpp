@@ -2,12 +2,15 @@
 //
 // layer_norm_backward: dx, dgamma and dbeta of y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
-// Phase 1 of layer_norm_backward_f32: threads share M_shares, neighbours along N, where there are several
-// M_shares. Phase 2: threads share M, neighbours along N, unless there are several M_shares. Phase 3: threads
-// share M_shares, N, neighbours along N, unless there are several M_shares. Phase 4: threads share N,
-// neighbours along N. Phase 5: threads share M_shares, N, neighbours along N, unless there are several
-// M_shares. Phase 6: threads share N, neighbours along N. Kept by each worker: total, part, total, part.
-// Through the workspace: scale, total, total_part, total_part.
+// Phase 1 of layer_norm_backward_f32: threads share M_shares, neighbours along N, where there are
+//   several M_shares.
+// Phase 2: threads share M, neighbours along N, unless there are several M_shares.
+// Phase 3: threads share M_shares, N, neighbours along N, unless there are several M_shares.
+// Phase 4: threads share N, neighbours along N.
+// Phase 5: threads share M_shares, N, neighbours along N, unless there are several M_shares.
+// Phase 6: threads share N, neighbours along N.
+// Kept by each worker: total, part.
+// Through the workspace: scale, total, total_part.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
 #include "layer_norm_backward.h"

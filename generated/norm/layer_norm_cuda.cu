@@ -2,9 +2,9 @@
 //
 // layer_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
-// Plan of layer_norm_f32: part of a block, or several, by length, for each of rows, neighbours along N; what
-// fits of x is read once and stays in shared memory. Bytes that layer_norm_f32 must move: 8 * N + 4 * N *
-// rows read, 4 * N * rows written.
+// Plan of layer_norm_f32: part of a block, or several, by length, for each of rows, neighbours along
+//   N; what fits of x is read once and stays in shared memory.
+// Bytes that layer_norm_f32 must move: 8 * N + 4 * N * rows read, 4 * N * rows written.
 
 #include "layer_norm.h"
 

@@ -6,7 +6,7 @@
 // Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Phase 3: one thread does the rest, unless size(N) <= 1048576.
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
-// Through the workspace: total, total, total_part, total_part, seen_part.
+// Through the workspace: total, total_part, seen_part.
 // Bytes that layer_norm_f32 must move: 8 * N + 4 * N * rows read, 4 * N * rows written.
 // Where N <= 15: neighbouring rows side by side.
 

@@ -2,9 +2,9 @@
 //
 // log_softmax: y = x - log(sum(exp(x))) along N, without overflow
 //
-// Plan of log_softmax_f32: part of a block, or several, by length, for each of rows, neighbours along N; what
-// fits of x is read once and stays in shared memory. Bytes that log_softmax_f32 must move: 4 * N * rows read,
-// 4 * N * rows written.
+// Plan of log_softmax_f32: part of a block, or several, by length, for each of rows, neighbours along
+//   N; what fits of x is read once and stays in shared memory.
+// Bytes that log_softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 
 #include "log_softmax.h"
 

@@ -2,9 +2,9 @@
 //
 // normalize: y = x / max(length of the row, eps)
 //
-// Plan of normalize_l1_f32: part of a block, or several, by length, for each of rows, neighbours along N;
-// what fits of x is read once and stays in shared memory. Bytes that normalize_l1_f32 must move: 4 * N * rows
-// read, 4 * N * rows written.
+// Plan of normalize_l1_f32: part of a block, or several, by length, for each of rows, neighbours along
+//   N; what fits of x is read once and stays in shared memory.
+// Bytes that normalize_l1_f32 must move: 4 * N * rows read, 4 * N * rows written.
 
 #include "normalize.h"
 

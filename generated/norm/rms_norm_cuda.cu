@@ -2,9 +2,9 @@
 //
 // rms_norm: y = x / sqrt(mean(x^2) + eps) * gamma along N
 //
-// Plan of rms_norm_f32: part of a block, or several, by length, for each of rows, neighbours along N; what
-// fits of x is read once and stays in shared memory. Bytes that rms_norm_f32 must move: 4 * N + 4 * N * rows
-// read, 4 * N * rows written.
+// Plan of rms_norm_f32: part of a block, or several, by length, for each of rows, neighbours along N;
+//   what fits of x is read once and stays in shared memory.
+// Bytes that rms_norm_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows written.
 
 #include "rms_norm.h"
 

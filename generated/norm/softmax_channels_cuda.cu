@@ -3,9 +3,10 @@
 // softmax_channels: y = exp(x) / sum(exp(x)) along C, without overflow
 //
 // Phase 1 of softmax_channels_f32: some threads of a block for each of B, N, neighbours along N, where
-// size(B) * size(N) >= 4096. Phase 2: part of a block, or several, by length, for each of B, N, neighbours
-// along N, unless size(B) * size(N) >= 4096. Bytes that softmax_channels_f32 must move: 4 * N * C * B read, 4
-// * N * C * B written.
+//   size(B) * size(N) >= 4096.
+// Phase 2: part of a block, or several, by length, for each of B, N, neighbours along N, unless
+//   size(B) * size(N) >= 4096.
+// Bytes that softmax_channels_f32 must move: 4 * N * C * B read, 4 * N * C * B written.
 
 #include "softmax_channels.h"
 

@@ -2,9 +2,9 @@
 //
 // softmax: y = exp(x) / sum(exp(x)) along N, without overflow
 //
-// Plan of softmax_f32: part of a block, or several, by length, for each of rows, neighbours along N; what
-// fits of x is read once and stays in shared memory. Bytes that softmax_f32 must move: 4 * N * rows read, 4 *
-// N * rows written.
+// Plan of softmax_f32: part of a block, or several, by length, for each of rows, neighbours along N;
+//   what fits of x is read once and stays in shared memory.
+// Bytes that softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 
 #include "softmax.h"
 

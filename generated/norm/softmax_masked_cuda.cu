@@ -2,9 +2,9 @@
 //
 // softmax_masked: y = softmax of x along K, of k <= q and k < length[b]; 0 elsewhere
 //
-// Plan of softmax_masked_f32: part of a block, or several, by length, for each of B, H, Q, neighbours along
-// K; what fits of x is read once and stays in shared memory. Bytes that softmax_masked_f32 must move: 4 * B +
-// 4 * B * K * Q * H read, 4 * B * K * Q * H written.
+// Plan of softmax_masked_f32: part of a block, or several, by length, for each of B, H, Q, neighbours
+//   along K; what fits of x is read once and stays in shared memory.
+// Bytes that softmax_masked_f32 must move: 4 * B + 4 * B * K * Q * H read, 4 * B * K * Q * H written.
 
 #include "softmax_masked.h"
 

@@ -2,8 +2,9 @@
 //
 // column_sum: total = sum(x) along M
 //
-// Plan of column_sum_f32_f32: some threads of a block for each of N, neighbours along N; several blocks share
-// one where they are few and long. Bytes that column_sum_f32_f32 must move: 4 * N * M read, 4 * N written.
+// Plan of column_sum_f32_f32: some threads of a block for each of N, neighbours along N; several
+//   blocks share one where they are few and long.
+// Bytes that column_sum_f32_f32 must move: 4 * N * M read, 4 * N written.
 
 #include "column_sum.h"
 

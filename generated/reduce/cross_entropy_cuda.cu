@@ -2,10 +2,11 @@
 //
 // cross_entropy: loss[b] = log(sum(exp(score[b]))) - score[b, target[b]]; mean_loss = their mean, 0 of none
 //
-// Phase 1 of cross_entropy_f32_f32: part of a block, or several, by length, for each of B, neighbours along
-// V; what fits of score is read once and stays in shared memory. Phase 2: chunks of B are folded at once,
-// then combined by the last block, in order, neighbours along B. Bytes that cross_entropy_f32_f32 must move:
-// 4 * B + 4 * B * V read, 4 * B + 4 written.
+// Phase 1 of cross_entropy_f32_f32: part of a block, or several, by length, for each of B, neighbours
+//   along V; what fits of score is read once and stays in shared memory.
+// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along
+//   B.
+// Bytes that cross_entropy_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 
 #include "cross_entropy.h"
 

@@ -2,9 +2,9 @@
 //
 // logsumexp: y = log(sum(exp(x))) of each row, without overflow
 //
-// Plan of logsumexp_f32: part of a block, or several, by length, for each of M, neighbours along N; what fits
-// of x is read once and stays in shared memory. Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M
-// written.
+// Plan of logsumexp_f32: part of a block, or several, by length, for each of M, neighbours along N;
+//   what fits of x is read once and stays in shared memory.
+// Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M written.
 
 #include "logsumexp.h"
 

@@ -2,7 +2,8 @@
 //
 // logsumexp: y = log(sum(exp(x))) of each row, without overflow
 //
-// Phase 1 of logsumexp_f32: threads share N_shares, M, neighbours along N, where there are several N_shares.
+// Phase 1 of logsumexp_f32: threads share N_shares, M, neighbours along N, where there are several
+//   N_shares.
 // Phase 2: one thread does the rest, where there are several N_shares.
 // Phase 3: threads share M, neighbours along N, unless there are several N_shares.
 // Through the workspace: m_part, total_part.

@@ -2,9 +2,9 @@
 //
 // mean_variance: row_mean = mean(x), row_variance = mean((x - row_mean)^2) along N
 //
-// Plan of mean_variance_f32_f32: part of a block, or several, by length, for each of M, neighbours along N;
-// what fits of x is read once and stays in shared memory. Bytes that mean_variance_f32_f32 must move: 4 * N *
-// M read, 8 * M written.
+// Plan of mean_variance_f32_f32: part of a block, or several, by length, for each of M, neighbours
+//   along N; what fits of x is read once and stays in shared memory.
+// Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
 
 #include "mean_variance.h"
 

@@ -2,11 +2,13 @@
 //
 // mean_variance: row_mean = mean(x), row_variance = mean((x - row_mean)^2) along N
 //
-// Phase 1 of mean_variance_f32_f32: threads share N_shares, M, neighbours along N, where there are several
-// N_shares. Phase 2: one thread does the rest, where there are several N_shares. Phase 3: threads share M,
-// neighbours along N, unless there are several N_shares. Through the workspace: total_part, total_part,
-// seen_part. Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written. Where N <= 15:
-// neighbouring rows side by side.
+// Phase 1 of mean_variance_f32_f32: threads share N_shares, M, neighbours along N, where there are
+//   several N_shares.
+// Phase 2: one thread does the rest, where there are several N_shares.
+// Phase 3: threads share M, neighbours along N, unless there are several N_shares.
+// Through the workspace: total_part, seen_part.
+// Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "mean_variance.h"
 

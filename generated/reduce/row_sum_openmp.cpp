@@ -3,10 +3,12 @@
 // row_sum: total = sum(x) along N
 //
 // Phase 1 of row_sum_f32_f32: threads share N_shares, M, neighbours along N, where there are several
-// N_shares. Phase 2: threads share M, neighbours along N, where there are several N_shares. Phase 3: threads
-// share M, neighbours along N, unless there are several N_shares. Through the workspace: total_part. Bytes
-// that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written. Where N <= 15: neighbouring rows side by
-// side.
+//   N_shares.
+// Phase 2: threads share M, neighbours along N, where there are several N_shares.
+// Phase 3: threads share M, neighbours along N, unless there are several N_shares.
+// Through the workspace: total_part.
+// Bytes that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written.
+// Where N <= 15: neighbouring rows side by side.
 
 #include "row_sum.h"
 

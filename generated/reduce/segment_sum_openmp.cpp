@@ -2,10 +2,12 @@
 //
 // segment_sum: y[b] = sum of the rows of x in segment b
 //
-// Phase 1 of segment_sum_f32: threads share N_shares, B, D, neighbours along D, where there are several
-// N_shares. Phase 2: threads share B, D, neighbours along D, where there are several N_shares. Phase 3:
-// threads share B, D, neighbours along D, unless there are several N_shares. Through the workspace:
-// total_part. Bytes that segment_sum_f32 must move: 4 * D * N read, 4 * D * B written.
+// Phase 1 of segment_sum_f32: threads share N_shares, B, D, neighbours along D, where there are
+//   several N_shares.
+// Phase 2: threads share B, D, neighbours along D, where there are several N_shares.
+// Phase 3: threads share B, D, neighbours along D, unless there are several N_shares.
+// Through the workspace: total_part.
+// Bytes that segment_sum_f32 must move: 4 * D * N read, 4 * D * B written.
 
 #include "segment_sum.h"
 

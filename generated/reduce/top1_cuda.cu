@@ -2,9 +2,9 @@
 //
 // top1: best = the class of the highest score of each row, probability = its softmax
 //
-// Plan of top1_f32: part of a block, or several, by length, for each of B, neighbours along V; what fits of
-// score is read once and stays in shared memory. Bytes that top1_f32 must move: 4 * V * B read, 8 * B
-// written.
+// Plan of top1_f32: part of a block, or several, by length, for each of B, neighbours along V; what
+//   fits of score is read once and stays in shared memory.
+// Bytes that top1_f32 must move: 4 * V * B read, 8 * B written.
 
 #include "top1.h"
 

@@ -3,9 +3,11 @@
 // cumsum_columns: y = running sums of x along M
 //
 // Phase 1 of cumsum_columns_f32: a thread for each of M_shares, N, neighbours along N, where there are
-// several M_shares. Phase 2: a block for each of N, where there are several M_shares. Phase 3: a thread for
-// each of M_shares, N, neighbours along N. Through the workspace: total_part, start. Bytes that
-// cumsum_columns_f32 must move: 4 * N * M read, 4 * N * M written.
+//   several M_shares.
+// Phase 2: a block for each of N, where there are several M_shares.
+// Phase 3: a thread for each of M_shares, N, neighbours along N.
+// Through the workspace: total_part, start.
+// Bytes that cumsum_columns_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "cumsum_columns.h"
 

@@ -2,10 +2,12 @@
 //
 // cumsum_columns: y = running sums of x along M
 //
-// Phase 1 of cumsum_columns_f32: threads share M_shares, N, neighbours along N, where there are several
-// M_shares. Phase 2: one thread does the rest, where there are several M_shares. Phase 3: threads share
-// M_shares, N, neighbours along N. Through the workspace: total_part, start. Bytes that cumsum_columns_f32
-// must move: 4 * N * M read, 4 * N * M written.
+// Phase 1 of cumsum_columns_f32: threads share M_shares, N, neighbours along N, where there are
+//   several M_shares.
+// Phase 2: one thread does the rest, where there are several M_shares.
+// Phase 3: threads share M_shares, N, neighbours along N.
+// Through the workspace: total_part, start.
+// Bytes that cumsum_columns_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "cumsum_columns.h"
 

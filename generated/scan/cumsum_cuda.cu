@@ -3,9 +3,11 @@
 // cumsum: inclusive, exclusive and reverse running sums of x along N
 //
 // Phase 1 of cumsum_f32: a block for each of N_shares, M, neighbours along N, where there are several
-// N_shares. Phase 2: a block for each of M, where there are several N_shares. Phase 3: a block for each of
-// N_shares, M, neighbours along N. Through the workspace: total_part, start, start. Bytes that cumsum_f32
-// must move: 4 * N * M read, 12 * N * M written.
+//   N_shares.
+// Phase 2: a block for each of M, where there are several N_shares.
+// Phase 3: a block for each of N_shares, M, neighbours along N.
+// Through the workspace: total_part, start.
+// Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
 
 #include "cumsum.h"
 

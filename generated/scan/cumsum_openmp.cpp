@@ -2,10 +2,11 @@
 //
 // cumsum: inclusive, exclusive and reverse running sums of x along N
 //
-// Phase 1 of cumsum_f32: threads share N_shares, M, neighbours along N, where there are several N_shares.
+// Phase 1 of cumsum_f32: threads share N_shares, M, neighbours along N, where there are several
+//   N_shares.
 // Phase 2: one thread does the rest, where there are several N_shares.
 // Phase 3: threads share N_shares, M, neighbours along N.
-// Through the workspace: total_part, start, start.
+// Through the workspace: total_part, start.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
 // Where N <= 15: neighbouring rows side by side.
 

@@ -2,10 +2,12 @@
 //
 // linear_recurrence: h[b, t, c] = a[b, t, c] * h[b, t - 1, c] + x[b, t, c]
 //
-// Phase 1 of linear_recurrence_f32: threads share S_shares, B, C, neighbours along C, where there are several
-// S_shares. Phase 2: one thread does the rest, where there are several S_shares. Phase 3: threads share
-// S_shares, B, C, neighbours along C. Through the workspace: factor_part, total_part, start. Bytes that
-// linear_recurrence_f32 must move: 8 * C * S * B read, 4 * C * S * B written.
+// Phase 1 of linear_recurrence_f32: threads share S_shares, B, C, neighbours along C, where there are
+//   several S_shares.
+// Phase 2: one thread does the rest, where there are several S_shares.
+// Phase 3: threads share S_shares, B, C, neighbours along C.
+// Through the workspace: factor_part, total_part, start.
+// Bytes that linear_recurrence_f32 must move: 8 * C * S * B read, 4 * C * S * B written.
 
 #include "linear_recurrence.h"
 

@@ -3,10 +3,12 @@
 // running: running sums, products or maxima of x along N, with or without the element itself, from the start
 // or from the end
 //
-// Phase 1 of running_cumsum_f32: a block for each of N_shares, M, neighbours along N, where there are several
-// N_shares. Phase 2: a block for each of M, where there are several N_shares. Phase 3: a block for each of
-// N_shares, M, neighbours along N. Through the workspace: total_part, start. Bytes that running_cumsum_f32
-// must move: 4 * N * M read, 4 * N * M written.
+// Phase 1 of running_cumsum_f32: a block for each of N_shares, M, neighbours along N, where there are
+//   several N_shares.
+// Phase 2: a block for each of M, where there are several N_shares.
+// Phase 3: a block for each of N_shares, M, neighbours along N.
+// Through the workspace: total_part, start.
+// Bytes that running_cumsum_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "running.h"
 

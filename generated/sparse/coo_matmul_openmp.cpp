@@ -4,7 +4,7 @@
 //
 // Phase 1: threads share j, N, neighbours along N, where size(N) >= 16.
 // Phase 2: threads share j, N, neighbours along N, unless size(N) >= 16.
-// Kept by each worker: total, total.
+// Kept by each worker: total.
 // Bytes that coo_matmul must move: 4 * N * K + 16384 * S read, 4 * N * M written.
 
 #include "coo_matmul.h"

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "analysis/in_place.h"
-#include "emit/header.h"
+#include "emit/comments.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -184,29 +184,6 @@ std::string workspace(const std::map<std::string, const TargetSource *> &targets
   if (targets.count("cuda") != 0)
     text += " For CUDA it lies at a multiple of 16 bytes.";
   return text + "\n";
-}
-
-constexpr size_t kColumns = 100; // of the comment's text
-
-// A paragraph in lines, all but the first indented; code stays as it is.
-std::string as_lines(std::string paragraph) {
-  std::string out;
-  if (!paragraph.starts_with("  "))
-    while (paragraph.size() > kColumns) {
-      const size_t at = paragraph.rfind(' ', kColumns);
-      if (at == std::string::npos || at < 2)
-        break;
-      out += "// " + paragraph.substr(0, at) + "\n";
-      paragraph = "  " + paragraph.substr(at + 1);
-    }
-  return out + (paragraph.empty() ? "//\n" : "// " + paragraph + "\n");
-}
-
-std::string as_comment(const std::string &text) {
-  std::string out, rest = comment_text(text) + "\n";
-  for (size_t end; (end = rest.find('\n')) != std::string::npos; rest.erase(0, end + 1))
-    out += as_lines(rest.substr(0, end));
-  return out;
 }
 
 } // namespace

@@ -6,49 +6,13 @@
 #include <set>
 #include <sstream>
 
+#include "emit/comments.h"
 #include "emit/contract.h"
 #include "emit/helpers.h"
 #include "support/check.h"
 #include "support/text.h"
 
 namespace kgen {
-
-void replace_all(std::string &text, const std::string &from, const std::string &to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-}
-
-namespace {
-// Signs that turn the direction of writing (U+202A to U+202E, U+2066 to U+2069) make text look like what it is not.
-void replace_directions(std::string &line) {
-  for (int i = 0xAA; i <= 0xAE; ++i)
-    replace_all(line, std::string("\xE2\x80") + static_cast<char>(i), "?");
-  for (int i = 0xA6; i <= 0xA9; ++i)
-    replace_all(line, std::string("\xE2\x81") + static_cast<char>(i), "?");
-}
-} // namespace
-
-// User text cannot leave the comment it stands in: one line at a time, no continuation, nothing that is no sign.
-std::string comment_text(std::string text) {
-  replace_all(text, "\r", "");
-  std::string out;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    while (!line.empty() && (line.back() == '\\' || std::isspace(static_cast<unsigned char>(line.back())) != 0))
-      line.pop_back();
-    line = printable(line);
-    replace_directions(line);
-    replace_all(line,
-                "?"
-                "?/",
-                "?"
-                "? /");
-    out += line + "\n";
-  }
-  while (!out.empty() && out.back() == '\n')
-    out.pop_back();
-  return out;
-}
 
 // The head of every file, as one comment.
 std::string banner(const Spec &spec, const std::string &plan) {
@@ -63,10 +27,7 @@ std::string banner(const Spec &spec, const std::string &plan) {
   add(comment_text(spec.license));
   text += "//\n";
   add(comment_text(spec.doc.empty() ? spec.kernel : spec.kernel + ": " + spec.doc));
-  if (!plan.empty())
-    text += "//\n";
-  add(comment_text(plan));
-  return text;
+  return plan.empty() ? text : text + "//\n" + as_comment(plan);
 }
 
 namespace {

@@ -10,9 +10,6 @@
 
 namespace kgen {
 
-void replace_all(std::string &text, const std::string &from, const std::string &to);
-// User text for a comment: it cannot leave the lines that it is put into.
-std::string comment_text(std::string text);
 // The head of every file: where it comes from, the license, the doc, and of sources the plan.
 std::string banner(const Spec &spec, const std::string &plan);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "emit/comments.h"
 #include "emit/header.h"
 #include "emit/statuses.h"
 #include "support/check.h"

@@ -1,4 +1,6 @@
 // The plan in a few sentences, for readers of the emitted file.
+#include <set>
+
 #include "emit/emitted_plan.h"
 #include "emit/target_file.h"
 #include "plan/packs.h"
@@ -7,10 +9,13 @@
 namespace kgen {
 namespace {
 
+// Each once: values that differ may have one name.
 std::string joined(const std::vector<std::string> &list) {
   std::string out;
+  std::set<std::string> seen;
   for (const std::string &item : list)
-    out += (out.empty() ? "" : ", ") + item;
+    if (seen.insert(item).second)
+      out += (out.empty() ? "" : ", ") + item;
   return out;
 }
 

@@ -62,7 +62,8 @@ class Row:
 
     def misstated(self, generated):
         """None, or how the emitted file says other bytes than the arrays have. It says them of its first choice."""
-        found = re.search(STATED.format(self.function), self.source(generated).read_text(), re.M)
+        text = self.source(generated).read_text().replace("\n//   ", " ")  # where a sentence goes on
+        found = re.search(STATED.format(self.function), text, re.M)
         if not found:
             return None if any(self.define[n] != v[0] for n, v in self.file.choices().items()) else "says no bytes"
         sizes = self.file.all_sizes(self.sizes)

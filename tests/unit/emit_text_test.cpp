@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "emit/comments.h"
 #include "emit/format.h"
 #include "emit/header.h"
 #include "emit/names.h"
@@ -193,6 +194,12 @@ TEST_CASE("long lines are laid out in time, and stay what they are") {
 TEST_CASE("what is hidden looks like no cast") {
   const std::string line = nested(6, "maximum(first, ", "x[(b * H + h) * S + s]", ")");
   CHECK(format_cpp("auto a = " + line + ";\n").find("(b * H + h) * S") != std::string::npos);
+}
+
+TEST_CASE("a line of a comment that is too long goes on indented, and the next sentence begins a line of its own") {
+  const std::string word(60, 'a');
+  CHECK(as_comment(word + " " + word + "\nnext") == "// " + word + "\n//   " + word + "\n// next\n");
+  CHECK(as_comment("  " + word + " " + word) == "//   " + word + " " + word + "\n"); // code
 }
 
 TEST_CASE("huge files are laid out by their braces") {
