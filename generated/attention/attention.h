@@ -111,6 +111,9 @@ int attention_f16_openmp(const uint16_t* q, const uint16_t* k, const uint16_t* v
                          int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
                          int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* attention_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

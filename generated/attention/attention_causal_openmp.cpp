@@ -9,17 +9,29 @@
 
 #include "attention_causal.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "attention_causal_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "attention_causal_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "attention_causal_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct AttentionCausalD64Workspace {
@@ -47,8 +59,7 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
                           char* workspace) {
   const AttentionCausalD64Workspace space(B, H, S, D, R);
   const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const s_ = reinterpret_cast<float*>(mine + space.s_);
@@ -59,13 +70,13 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) IN_SET {
             total_lanes += keep(active,
                                 to_value<T>(load(&q[(bh * S + s_3) * 64 + d], active)) *
                                     to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
+          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -75,15 +86,16 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
         float l = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> l_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
-            const auto p_here = exp(load(&s_[r], active) - greatest);
-            store(&p[r], active, p_here);
-            const auto chosen = active && Positions<kLanes32>{r} <= s_3;
-            l_lanes += keep(chosen, p_here, 0.0f);
-          });
-          l += across(l_lanes, [](auto one, auto other) { return one + other; });
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                              [=, &l_lanes](int64_t r, auto active) IN_SET {
+                                const auto p_here = exp(load(&s_[r], active) - greatest);
+                                store(&p[r], active, p_here);
+                                const auto chosen = active && Positions<kLanes32>{r} <= s_3;
+                                l_lanes += keep(chosen, p_here, 0.0f);
+                              });
+          l += across(l_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
-        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
@@ -97,7 +109,7 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -126,8 +138,7 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                            char* workspace) {
   const AttentionCausalD128Workspace space(B, H, S, D, R);
   const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const s_ = reinterpret_cast<float*>(mine + space.s_);
@@ -138,13 +149,13 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) IN_SET {
             total_lanes += keep(active,
                                 to_value<T>(load(&q[(bh * S + s_3) * 128 + d], active)) *
                                     to_value<T>(load(&k[(bh * R + r) * 128 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
+          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
           const float s = scale * total;
           if (r <= s_3) {
             greatest = maximum(greatest, s);
@@ -154,15 +165,16 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
         float l = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> l_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R), [=, &l_lanes](int64_t r, auto active) {
-            const auto p_here = exp(load(&s_[r], active) - greatest);
-            store(&p[r], active, p_here);
-            const auto chosen = active && Positions<kLanes32>{r} <= s_3;
-            l_lanes += keep(chosen, p_here, 0.0f);
-          });
-          l += across(l_lanes, [](auto one, auto other) { return one + other; });
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                              [=, &l_lanes](int64_t r, auto active) IN_SET {
+                                const auto p_here = exp(load(&s_[r], active) - greatest);
+                                store(&p[r], active, p_here);
+                                const auto chosen = active && Positions<kLanes32>{r} <= s_3;
+                                l_lanes += keep(chosen, p_here, 0.0f);
+                              });
+          l += across(l_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
-        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
@@ -177,7 +189,7 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -223,32 +235,43 @@ int64_t workspace_of_attention_causal(int64_t B, int64_t H, int64_t S, int64_t D
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int64_t attention_causal_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                          int64_t R) {
-  return workspace_of_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(B, H, S, D,
-                                                                                                  R);
+  BY_SET(return workspace_of_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(
+      B, H, S, D, R))
 }
 
 extern "C" int attention_causal_f32_openmp(float scale, const float* q, const float* k, const float* v,
                                            float* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                            void* workspace, int64_t workspace_bytes) {
-  return launch_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(
+  BY_SET(return launch_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(
       scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_causal_d64<float>,
-      attention_causal_d128<float>);
+      attention_causal_d128<float>))
 }
 
 extern "C" int64_t attention_causal_bf16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                           int64_t R) {
-  return workspace_of_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(B, H, S, D,
-                                                                                                  R);
+  BY_SET(return workspace_of_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(
+      B, H, S, D, R))
 }
 
 extern "C" int attention_causal_bf16_openmp(float scale, const uint16_t* q, const uint16_t* k,
                                             const uint16_t* v, uint16_t* o, int64_t B, int64_t H, int64_t S,
                                             int64_t D, int64_t R, void* workspace, int64_t workspace_bytes) {
-  return launch_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(
+  BY_SET(return launch_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(
       scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_causal_d64<BF16>,
-      attention_causal_d128<BF16>);
+      attention_causal_d128<BF16>))
 }
+
+extern "C" const char* attention_causal_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -8,80 +8,96 @@
 
 #include "attention_online.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "attention_online_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "attention_online_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "attention_online_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                           Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
   (void)D;
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t bh = 0; bh < B * H; ++bh) {
-    for (int64_t s_ = 0; s_ < S; ++s_) {
-      float m = 0.0f;
-      float l = 0.0f;
-      float acc[64] = {};
-      for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
-        if (j == 0) {
-          m = -INFINITY;
-          l = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &acc](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
-        }
-        float greatest = -INFINITY;
-        float s[64] = {};
-        for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-          float total = 0.0f;
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
-            total_lanes += keep(active,
-                                to_value<T>(load(&q[(bh * S + s_) * 64 + d], active)) *
-                                    to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
-                                0.0f);
-          });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          const float s_here = r <= s_ ? scale * total : -INFINITY;
-          s[r - j * 64] = s_here;
-          greatest = maximum(greatest, s_here);
-        }
-        const float m_new = maximum(m, greatest);
-        const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-        m = m_new;
-        float total2 = 0.0f;
-        float p[64] = {};
-        Sum<float, kLanes32> total2_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            j * 64, smaller(j * 64 + 64, R), [=, &total2_lanes, &s, &p](int64_t r, auto active) {
-              const auto p_here = m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                                     : exp(load(&s[r - j * 64], active) - m_new);
-              store(&p[r - j * 64], active, p_here);
-              total2_lanes += keep(active, p_here, 0.0f);
-            });
-        total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-        l = l * fix + total2;
-        for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
+  in_parallel([&]() IN_SET {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_ = 0; s_ < S; ++s_) {
+        float m = 0.0f;
+        float l = 0.0f;
+        float acc[64] = {};
+        for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
+          if (j == 0) {
+            m = -INFINITY;
+            l = 0.0f;
+            for_lanes<kLanes32>(0, 64,
+                                [=, &acc](int64_t d, auto active) IN_SET { store(&acc[d], active, 0.0f); });
+          }
+          float greatest = -INFINITY;
+          float s[64] = {};
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            total += to_value<T>(to_stored<T>(p[r - j * 64])) *
-                     to_value<T>(load(&v[(bh * R + r) * 64 + d], active));
+            float total = 0.0f;
+            Sum<float, kLanes32> total_lanes = 0.0f;
+            for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) IN_SET {
+              total_lanes += keep(active,
+                                  to_value<T>(load(&q[(bh * S + s_) * 64 + d], active)) *
+                                      to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
+                                  0.0f);
+            });
+            total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            const float s_here = r <= s_ ? scale * total : -INFINITY;
+            s[r - j * 64] = s_here;
+            greatest = maximum(greatest, s_here);
           }
-          store(&acc[d], active, load(&acc[d], active) * fix + total);
-          if (j == larger(1, ceil_div(R, 64)) - 1) {
-            store(&o[(bh * S + s_) * 64 + d], active,
+          const float m_new = maximum(m, greatest);
+          const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
+          m = m_new;
+          float total2 = 0.0f;
+          float p[64] = {};
+          Sum<float, kLanes32> total2_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              j * 64, smaller(j * 64 + 64, R), [=, &total2_lanes, &s, &p](int64_t r, auto active) IN_SET {
+                const auto p_here = m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
+                                                       : exp(load(&s[r - j * 64], active) - m_new);
+                store(&p[r - j * 64], active, p_here);
+                total2_lanes += keep(active, p_here, 0.0f);
+              });
+          total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          l = l * fix + total2;
+          for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) IN_SET {
+            Lanes<float, kLanes32> total = 0.0f;
+            for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+              total += to_value<T>(to_stored<T>(p[r - j * 64])) *
+                       to_value<T>(load(&v[(bh * R + r) * 64 + d], active));
+            }
+            store(&acc[d], active, load(&acc[d], active) * fix + total);
+            if (j == larger(1, ceil_div(R, 64)) - 1) {
+              store(
+                  &o[(bh * S + s_) * 64 + d], active,
                   to_stored<T>(l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f)));
-          }
-        });
+            }
+          });
+        }
       }
     }
-  }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -108,8 +124,7 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                            Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                            char* workspace) {
   const AttentionOnlineD128Workspace space(B, H, S, D, R);
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const acc = reinterpret_cast<float*>(mine + space.acc);
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -121,20 +136,20 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
           if (j == 0) {
             m = -INFINITY;
             l = 0.0f;
-            for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) { store(&acc[d], active, 0.0f); });
+            for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET { store(&acc[d], active, 0.0f); });
           }
           float greatest = -INFINITY;
           float s[64] = {};
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
             float total = 0.0f;
             Sum<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
+            for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) IN_SET {
               total_lanes += keep(active,
                                   to_value<T>(load(&q[(bh * S + s_) * 128 + d], active)) *
                                       to_value<T>(load(&k[(bh * R + r) * 128 + d], active)),
                                   0.0f);
             });
-            total += across(total_lanes, [](auto one, auto other) { return one + other; });
+            total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
             const float s_here = r <= s_ ? scale * total : -INFINITY;
             s[r - j * 64] = s_here;
             greatest = maximum(greatest, s_here);
@@ -146,15 +161,15 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
           float p[64] = {};
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(
-              j * 64, smaller(j * 64 + 64, R), [=, &total2_lanes, &s, &p](int64_t r, auto active) {
+              j * 64, smaller(j * 64 + 64, R), [=, &total2_lanes, &s, &p](int64_t r, auto active) IN_SET {
                 const auto p_here = m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
                                                        : exp(load(&s[r - j * 64], active) - m_new);
                 store(&p[r - j * 64], active, p_here);
                 total2_lanes += keep(active, p_here, 0.0f);
               });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
           l = l * fix + total2;
-          for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> total = 0.0f;
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
               total += to_value<T>(to_stored<T>(p[r - j * 64])) *
@@ -170,7 +185,7 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
         }
       }
     }
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -213,30 +228,41 @@ int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int64_t attention_online_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                          int64_t R) {
-  return workspace_of_attention_online<AttentionOnlineD128Workspace>(B, H, S, D, R);
+  BY_SET(return workspace_of_attention_online<AttentionOnlineD128Workspace>(B, H, S, D, R))
 }
 
 extern "C" int attention_online_f32_openmp(float scale, const float* q, const float* k, const float* v,
                                            float* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                            void* workspace, int64_t workspace_bytes) {
-  return launch_attention_online<AttentionOnlineD128Workspace>(scale, q, k, v, o, B, H, S, D, R, workspace,
-                                                               workspace_bytes, attention_online_d64<float>,
-                                                               attention_online_d128<float>);
+  BY_SET(return launch_attention_online<AttentionOnlineD128Workspace>(
+      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_online_d64<float>,
+      attention_online_d128<float>))
 }
 
 extern "C" int64_t attention_online_bf16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                           int64_t R) {
-  return workspace_of_attention_online<AttentionOnlineD128Workspace>(B, H, S, D, R);
+  BY_SET(return workspace_of_attention_online<AttentionOnlineD128Workspace>(B, H, S, D, R))
 }
 
 extern "C" int attention_online_bf16_openmp(float scale, const uint16_t* q, const uint16_t* k,
                                             const uint16_t* v, uint16_t* o, int64_t B, int64_t H, int64_t S,
                                             int64_t D, int64_t R, void* workspace, int64_t workspace_bytes) {
-  return launch_attention_online<AttentionOnlineD128Workspace>(scale, q, k, v, o, B, H, S, D, R, workspace,
-                                                               workspace_bytes, attention_online_d64<BF16>,
-                                                               attention_online_d128<BF16>);
+  BY_SET(return launch_attention_online<AttentionOnlineD128Workspace>(
+      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_online_d64<BF16>,
+      attention_online_d128<BF16>))
 }
+
+extern "C" const char* attention_online_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -8,17 +8,29 @@
 
 #include "attention.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "attention_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "attention_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "attention_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct AttentionD64Workspace {
@@ -45,8 +57,7 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
                    int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionD64Workspace space(B, H, S, D, R);
   const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const s_ = reinterpret_cast<float*>(mine + space.s_);
@@ -57,13 +68,13 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) IN_SET {
             total_lanes += keep(active,
                                 to_value<T>(load(&q[(bh * S + s_3) * 64 + d], active)) *
                                     to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
+          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -72,14 +83,14 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &total2_lanes](int64_t r, auto active) {
+                              [=, &total2_lanes](int64_t r, auto active) IN_SET {
                                 const auto p_here = exp(load(&s_[r], active) - greatest);
                                 store(&p[r], active, p_here);
                                 total2_lanes += keep(active, p_here, 0.0f);
                               });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
-        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total += to_value<T>(to_stored<T>(p[r])) * to_value<T>(load(&v[(bh * R + r) * 64 + d], active));
@@ -90,7 +101,7 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -118,8 +129,7 @@ void attention_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, 
                     int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionD128Workspace space(B, H, S, D, R);
   const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const s_ = reinterpret_cast<float*>(mine + space.s_);
@@ -130,13 +140,13 @@ void attention_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, 
         for (int64_t r = 0; r < R; ++r) {
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) {
+          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) IN_SET {
             total_lanes += keep(active,
                                 to_value<T>(load(&q[(bh * S + s_3) * 128 + d], active)) *
                                     to_value<T>(load(&k[(bh * R + r) * 128 + d], active)),
                                 0.0f);
           });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
+          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
           const float s = scale * total;
           greatest = maximum(greatest, s);
           s_[r] = scale * total;
@@ -145,14 +155,14 @@ void attention_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, 
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> total2_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &total2_lanes](int64_t r, auto active) {
+                              [=, &total2_lanes](int64_t r, auto active) IN_SET {
                                 const auto p_here = exp(load(&s_[r], active) - greatest);
                                 store(&p[r], active, p_here);
                                 total2_lanes += keep(active, p_here, 0.0f);
                               });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
-        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) {
+        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             total += to_value<T>(to_stored<T>(p[r])) * to_value<T>(load(&v[(bh * R + r) * 128 + d], active));
@@ -163,7 +173,7 @@ void attention_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, 
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -209,39 +219,50 @@ int64_t workspace_of_attention(int64_t B, int64_t H, int64_t S, int64_t D, int64
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t attention_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R);
+  BY_SET(return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R))
 }
 
 extern "C" int attention_f32_openmp(const float* q, const float* k, const float* v, float scale, float* o,
                                     int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
                                     int64_t workspace_bytes) {
-  return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
+  BY_SET(return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
       q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_d64<float>,
-      attention_d128<float>);
+      attention_d128<float>))
 }
 
 extern "C" int64_t attention_bf16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R);
+  BY_SET(return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R))
 }
 
 extern "C" int attention_bf16_openmp(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                                      uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                      void* workspace, int64_t workspace_bytes) {
-  return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
+  BY_SET(return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
       q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_d64<BF16>,
-      attention_d128<BF16>);
+      attention_d128<BF16>))
 }
 
 extern "C" int64_t attention_f16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R);
+  BY_SET(return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R))
 }
 
 extern "C" int attention_f16_openmp(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
                                     uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                     void* workspace, int64_t workspace_bytes) {
-  return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_d64<F16>, attention_d128<F16>);
+  BY_SET(return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
+      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_d64<F16>, attention_d128<F16>))
 }
+
+extern "C" const char* attention_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -7,26 +7,37 @@
 
 #include "average_pool_1d.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "average_pool_1d_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "average_pool_1d_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "average_pool_1d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void average_pool_1d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const bool around_caches = B * C * Q * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
+        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
           Lanes<float, kLanes32> total = 0.0f;
           Lanes<int32_t, kLanes32> total2 = 0;
           for (int64_t j = 0; j < 3; ++j) {
@@ -44,7 +55,7 @@ void average_pool_1d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -60,12 +71,23 @@ int launch_average_pool_1d(const T* x, T* y, int64_t B, int64_t C, int64_t W, Ru
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int average_pool_1d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t W) {
-  return launch_average_pool_1d(x, y, B, C, W, average_pool_1d<float>);
+  BY_SET(return launch_average_pool_1d(x, y, B, C, W, average_pool_1d<float>))
 }
 
 extern "C" int average_pool_1d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W) {
-  return launch_average_pool_1d(x, y, B, C, W, average_pool_1d<BF16>);
+  BY_SET(return launch_average_pool_1d(x, y, B, C, W, average_pool_1d<BF16>))
 }
+
+extern "C" const char* average_pool_1d_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

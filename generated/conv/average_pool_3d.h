@@ -76,6 +76,9 @@ int average_pool_3d_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t
 int average_pool_3d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t D, int64_t H,
                                 int64_t W);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* average_pool_3d_openmp_instructions(void);
+
 static inline int64_t average_pool_3d_floor_div(int64_t a, int64_t b) {
   if (b == 0) return 0;
   return a / b - (a % b != 0 && (a < 0) != (b < 0));

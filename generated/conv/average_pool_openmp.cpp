@@ -7,28 +7,39 @@
 
 #include "average_pool.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "average_pool_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "average_pool_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "average_pool_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void average_pool(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t H, int64_t W) {
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const bool around_caches = B * C * P * Q * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t p = 0; p < P; ++p) {
         for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-          for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
+          for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
             Lanes<float, kLanes32> total = 0.0f;
             Lanes<int32_t, kLanes32> total2 = 0;
             for (int64_t i = 0; i < 3; ++i) {
@@ -48,7 +59,7 @@ void average_pool(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -66,13 +77,24 @@ int launch_average_pool(const T* x, T* y, int64_t B, int64_t C, int64_t H, int64
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int average_pool_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W) {
-  return launch_average_pool(x, y, B, C, H, W, average_pool<float>);
+  BY_SET(return launch_average_pool(x, y, B, C, H, W, average_pool<float>))
 }
 
 extern "C" int average_pool_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t H,
                                         int64_t W) {
-  return launch_average_pool(x, y, B, C, H, W, average_pool<BF16>);
+  BY_SET(return launch_average_pool(x, y, B, C, H, W, average_pool<BF16>))
 }
+
+extern "C" const char* average_pool_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -71,6 +71,9 @@ int conv2d_cuda(const float* x, const float* w, const float* bias, float* y, int
 int conv2d_openmp(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C,
                   int64_t H, int64_t W, int64_t O);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* conv2d_openmp_instructions(void);
+
 static inline int64_t conv2d_floor_div(int64_t a, int64_t b) {
   if (b == 0) return 0;
   return a / b - (a % b != 0 && (a < 0) != (b < 0));

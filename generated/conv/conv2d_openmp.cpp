@@ -7,29 +7,40 @@
 
 #include "conv2d.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "conv2d_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "conv2d_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C, int64_t H,
             int64_t W, int64_t O) {
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
   const bool around_caches = B * O * P * Q * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(4) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t o = 0; o < O; ++o) {
         for (int64_t p = 0; p < P; ++p) {
           for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
+            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
               Lanes<float, kLanes32> s = 0.0f;
               for (int64_t c = 0; c < C; ++c) {
                 for (int64_t i = 0; i < 3; ++i) {
@@ -50,13 +61,12 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
-}  // namespace
-
-extern "C" int conv2d_openmp(const float* x, const float* w, const float* bias, float* y, int64_t B,
-                             int64_t C, int64_t H, int64_t W, int64_t O) {
+// Checks the arguments, then runs.
+int launch_conv2d(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C,
+                  int64_t H, int64_t W, int64_t O) {
   if (const int status = check_sizes({{5, B}, {6, C}, {7, H}, {8, W}, {9, O}})) return status;
   if (double(H) + 2.0 + 3.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   if (double(W) + 2.0 + 3.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
@@ -69,3 +79,21 @@ extern "C" int conv2d_openmp(const float* x, const float* w, const float* bias, 
   conv2d(x, w, bias, y, B, C, H, W, O);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int conv2d_openmp(const float* x, const float* w, const float* bias, float* y, int64_t B,
+                             int64_t C, int64_t H, int64_t W, int64_t O) {
+  BY_SET(return launch_conv2d(x, w, bias, y, B, C, H, W, O))
+}
+
+extern "C" const char* conv2d_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -66,6 +66,9 @@ extern "C" {
 int frames_energy_cuda(const float* x, float* energy, int64_t W, void* stream);
 int frames_energy_openmp(const float* x, float* energy, int64_t W);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* frames_energy_openmp_instructions(void);
+
 static inline int64_t frames_energy_floor_div(int64_t a, int64_t b) {
   if (b == 0) return 0;
   return a / b - (a % b != 0 && (a < 0) != (b < 0));

@@ -7,36 +7,50 @@
 
 #include "frames_energy.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "frames_energy_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "frames_energy_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "frames_energy_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 void frames_energy(const float* x, float* energy, int64_t W) {
   const int64_t F = larger(floor_div(W - 400, 160) + 1, 0);
-  OMP(omp parallel for schedule(static))
-  for (int64_t f_ = 0; f_ < F; ++f_) {
-    float total = 0.0f;
-    Sum<float, kLanes32> total_lanes = 0.0f;
-    for_lanes<kLanes32>(160 * f_, 160 * f_ + 400, [=, &total_lanes](int64_t w, auto active) {
-      total_lanes += keep(
-          active, load_inside<1>(x, w, w, W, active, 0.0f) * load_inside<1>(x, w, w, W, active, 0.0f), 0.0f);
-    });
-    total += across(total_lanes, [](auto a, auto b) { return a + b; });
-    for (int64_t f = f_; f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0)); ++f) {
-      energy[f] = total;
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t f_ = 0; f_ < F; ++f_) {
+      float total = 0.0f;
+      Sum<float, kLanes32> total_lanes = 0.0f;
+      for_lanes<kLanes32>(160 * f_, 160 * f_ + 400, [=, &total_lanes](int64_t w, auto active) IN_SET {
+        total_lanes +=
+            keep(active, load_inside<1>(x, w, w, W, active, 0.0f) * load_inside<1>(x, w, w, W, active, 0.0f),
+                 0.0f);
+      });
+      total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+      for (int64_t f = f_; f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0)); ++f) {
+        energy[f] = total;
+      }
     }
-  }
+  });
 }
 
-}  // namespace
-
-extern "C" int frames_energy_openmp(const float* x, float* energy, int64_t W) {
+// Checks the arguments, then runs.
+int launch_frames_energy(const float* x, float* energy, int64_t W) {
   if (const int status = check_sizes({{3, W}})) return status;
   if (double(W) + 400.0 + 160.0 + 1.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const int64_t F = larger(floor_div(W - 400, 160) + 1, 0);
@@ -46,3 +60,20 @@ extern "C" int frames_energy_openmp(const float* x, float* energy, int64_t W) {
   frames_energy(x, energy, W);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int frames_energy_openmp(const float* x, float* energy, int64_t W) {
+  BY_SET(return launch_frames_energy(x, energy, W))
+}
+
+extern "C" const char* frames_energy_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -66,6 +66,9 @@ extern "C" {
 int max_pool_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W, void* stream);
 int max_pool_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* max_pool_openmp_instructions(void);
+
 static inline int64_t max_pool_floor_div(int64_t a, int64_t b) {
   if (b == 0) return 0;
   return a / b - (a % b != 0 && (a < 0) != (b < 0));

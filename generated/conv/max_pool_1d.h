@@ -72,6 +72,9 @@ int max_pool_1d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64
 int max_pool_1d_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W, void* stream);
 int max_pool_1d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* max_pool_1d_openmp_instructions(void);
+
 static inline int64_t max_pool_1d_floor_div(int64_t a, int64_t b) {
   if (b == 0) return 0;
   return a / b - (a % b != 0 && (a < 0) != (b < 0));

@@ -7,27 +7,38 @@
 
 #include "max_pool_1d.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "max_pool_1d_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "max_pool_1d_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "max_pool_1d_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 void max_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const bool around_caches = B * C * Q * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
+        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
           Lanes<float, kLanes32> greatest = -INFINITY;
           for (int64_t j = 0; j < 3; ++j) {
             greatest = maximum(
@@ -38,21 +49,20 @@ void max_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) 
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 void max_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const bool around_caches = B * C * Q * 2 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
+        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
           Lanes<float, kLanes32> greatest = -INFINITY;
           for (int64_t j = 0; j < 3; ++j) {
-            const auto x_at = gather<float>(q, active, [&](int64_t q_at) {
+            const auto x_at = gather<float>(q, active, [&](int64_t q_at) IN_SET {
               return inside(2 * q_at + j - 1, W) ? from_bf16(x[bc * W + 2 * q_at + j - 1]) : -INFINITY;
             });
             greatest = maximum(greatest, x_at);
@@ -62,7 +72,7 @@ void max_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int6
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -78,12 +88,23 @@ int launch_max_pool_1d(const T* x, T* y, int64_t B, int64_t C, int64_t W, Run ru
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int max_pool_1d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t W) {
-  return launch_max_pool_1d(x, y, B, C, W, max_pool_1d_f32);
+  BY_SET(return launch_max_pool_1d(x, y, B, C, W, max_pool_1d_f32))
 }
 
 extern "C" int max_pool_1d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W) {
-  return launch_max_pool_1d(x, y, B, C, W, max_pool_1d_bf16);
+  BY_SET(return launch_max_pool_1d(x, y, B, C, W, max_pool_1d_bf16))
 }
+
+extern "C" const char* max_pool_1d_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -7,17 +7,29 @@
 
 #include "max_pool_3d.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "max_pool_3d_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "max_pool_3d_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "max_pool_3d_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void max_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t D, int64_t H, int64_t W) {
@@ -25,14 +37,13 @@ void max_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t
   const int64_t P = floor_div(H, 2);
   const int64_t Q = floor_div(W, 2);
   const bool around_caches = B * C * O * P * Q * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(4) schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t o = 0; o < O; ++o) {
         for (int64_t p = 0; p < P; ++p) {
           for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
+            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
               Lanes<float, kLanes32> greatest = -INFINITY;
               for (int64_t k = 0; k < 2; ++k) {
                 for (int64_t i = 0; i < 2; ++i) {
@@ -51,7 +62,7 @@ void max_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -68,14 +79,25 @@ int launch_max_pool_3d(const T* x, T* y, int64_t B, int64_t C, int64_t D, int64_
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int max_pool_3d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t D, int64_t H,
                                       int64_t W) {
-  return launch_max_pool_3d(x, y, B, C, D, H, W, max_pool_3d<float>);
+  BY_SET(return launch_max_pool_3d(x, y, B, C, D, H, W, max_pool_3d<float>))
 }
 
 extern "C" int max_pool_3d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t D,
                                        int64_t H, int64_t W) {
-  return launch_max_pool_3d(x, y, B, C, D, H, W, max_pool_3d<BF16>);
+  BY_SET(return launch_max_pool_3d(x, y, B, C, D, H, W, max_pool_3d<BF16>))
 }
+
+extern "C" const char* max_pool_3d_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

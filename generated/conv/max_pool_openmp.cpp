@@ -7,29 +7,40 @@
 
 #include "max_pool.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "max_pool_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "max_pool_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "max_pool_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 void max_pool(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W) {
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const bool around_caches = B * C * P * Q * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t p = 0; p < P; ++p) {
         for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-          for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
+          for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
             Lanes<float, kLanes32> greatest = -INFINITY;
             for (int64_t i = 0; i < 3; ++i) {
               for (int64_t j = 0; j < 3; ++j) {
@@ -46,12 +57,11 @@ void max_pool(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
-}  // namespace
-
-extern "C" int max_pool_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W) {
+// Checks the arguments, then runs.
+int launch_max_pool(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, H}, {6, W}})) return status;
   if (double(H) + 1.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
@@ -63,3 +73,20 @@ extern "C" int max_pool_openmp(const float* x, float* y, int64_t B, int64_t C, i
   max_pool(x, y, B, C, H, W);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int max_pool_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W) {
+  BY_SET(return launch_max_pool(x, y, B, C, H, W))
+}
+
+extern "C" const char* max_pool_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -163,6 +163,9 @@ int activation_squared_relu_f16_cuda(const uint16_t* x, const uint16_t* bias, ui
 int activation_squared_relu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                        int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* activation_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

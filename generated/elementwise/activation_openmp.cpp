@@ -7,26 +7,37 @@
 
 #include "activation.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "activation_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "activation_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "activation_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void activation_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows, int64_t N) {
   const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (rows * N > 16384))
-  {
+  in_parallel(rows * N > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [=](int64_t n, auto active) {
+                            [=](int64_t n, auto active) IN_SET {
                               const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
                                                                    to_value<T>(load(&bias[n], active))
                                                              : to_value<T>(load(&x[row * N + n], active));
@@ -36,19 +47,18 @@ void activation_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, in
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 template <class T>
 void activation_gelu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows, int64_t N) {
   const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (rows * N > 16384))
-  {
+  in_parallel(rows * N > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [=](int64_t n, auto active) {
+                            [=](int64_t n, auto active) IN_SET {
                               const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
                                                                    to_value<T>(load(&bias[n], active))
                                                              : to_value<T>(load(&x[row * N + n], active));
@@ -59,19 +69,18 @@ void activation_gelu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, in
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 template <class T>
 void activation_silu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows, int64_t N) {
   const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (rows * N > 16384))
-  {
+  in_parallel(rows * N > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [=](int64_t n, auto active) {
+                            [=](int64_t n, auto active) IN_SET {
                               const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
                                                                    to_value<T>(load(&bias[n], active))
                                                              : to_value<T>(load(&x[row * N + n], active));
@@ -81,20 +90,19 @@ void activation_silu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, in
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 template <class T>
 void activation_squared_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows,
                              int64_t N) {
   const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (rows * N > 16384))
-  {
+  in_parallel(rows * N > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
-                            [=](int64_t n, auto active) {
+                            [=](int64_t n, auto active) IN_SET {
                               const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
                                                                    to_value<T>(load(&bias[n], active))
                                                              : to_value<T>(load(&x[row * N + n], active));
@@ -104,7 +112,7 @@ void activation_squared_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -118,64 +126,75 @@ int launch_activation(const T* x, const T* bias, T* y, int64_t rows, int64_t N, 
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int activation_relu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
                                           int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_relu<float>);
+  BY_SET(return launch_activation(x, bias, y, rows, N, activation_relu<float>))
 }
 
 extern "C" int activation_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                            int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_relu<BF16>);
+  BY_SET(return launch_activation(x, bias, y, rows, N, activation_relu<BF16>))
 }
 
 extern "C" int activation_relu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                           int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_relu<F16>);
+  BY_SET(return launch_activation(x, bias, y, rows, N, activation_relu<F16>))
 }
 
 extern "C" int activation_gelu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
                                           int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_gelu<float>);
+  BY_SET(return launch_activation(x, bias, y, rows, N, activation_gelu<float>))
 }
 
 extern "C" int activation_gelu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                            int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_gelu<BF16>);
+  BY_SET(return launch_activation(x, bias, y, rows, N, activation_gelu<BF16>))
 }
 
 extern "C" int activation_gelu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                           int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_gelu<F16>);
+  BY_SET(return launch_activation(x, bias, y, rows, N, activation_gelu<F16>))
 }
 
 extern "C" int activation_silu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
                                           int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_silu<float>);
+  BY_SET(return launch_activation(x, bias, y, rows, N, activation_silu<float>))
 }
 
 extern "C" int activation_silu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                            int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_silu<BF16>);
+  BY_SET(return launch_activation(x, bias, y, rows, N, activation_silu<BF16>))
 }
 
 extern "C" int activation_silu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                           int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_silu<F16>);
+  BY_SET(return launch_activation(x, bias, y, rows, N, activation_silu<F16>))
 }
 
 extern "C" int activation_squared_relu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
                                                   int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_squared_relu<float>);
+  BY_SET(return launch_activation(x, bias, y, rows, N, activation_squared_relu<float>))
 }
 
 extern "C" int activation_squared_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y,
                                                    int64_t rows, int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_squared_relu<BF16>);
+  BY_SET(return launch_activation(x, bias, y, rows, N, activation_squared_relu<BF16>))
 }
 
 extern "C" int activation_squared_relu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y,
                                                   int64_t rows, int64_t N) {
-  return launch_activation(x, bias, y, rows, N, activation_squared_relu<F16>);
+  BY_SET(return launch_activation(x, bias, y, rows, N, activation_squared_relu<F16>))
 }
+
+extern "C" const char* activation_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -96,6 +96,9 @@ int add_vectors_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, in
 int add_vectors_i32_cuda(const int32_t* x, const int32_t* y, int32_t* z, int64_t N, void* stream);
 int add_vectors_i32_openmp(const int32_t* x, const int32_t* y, int32_t* z, int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* add_vectors_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -7,32 +7,44 @@
 
 #include "add_vectors.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "add_vectors_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "add_vectors_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "add_vectors_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void add_vectors(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t N) {
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
+      for_lines<kLanesOf<Value<T> > >(
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N),
+          [=](int64_t n, auto active) IN_SET {
             store_around(&z[n], active,
                          to_stored<T>(to_value<T>(load(&x[n], active)) + to_value<T>(load(&y[n], active))),
                          around_caches);
           });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -46,24 +58,35 @@ int launch_add_vectors(const T* x, const T* y, T* z, int64_t N, Run run) {
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int add_vectors_f32_openmp(const float* x, const float* y, float* z, int64_t N) {
-  return launch_add_vectors(x, y, z, N, add_vectors<float>);
+  BY_SET(return launch_add_vectors(x, y, z, N, add_vectors<float>))
 }
 
 extern "C" int add_vectors_f64_openmp(const double* x, const double* y, double* z, int64_t N) {
-  return launch_add_vectors(x, y, z, N, add_vectors<double>);
+  BY_SET(return launch_add_vectors(x, y, z, N, add_vectors<double>))
 }
 
 extern "C" int add_vectors_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N) {
-  return launch_add_vectors(x, y, z, N, add_vectors<BF16>);
+  BY_SET(return launch_add_vectors(x, y, z, N, add_vectors<BF16>))
 }
 
 extern "C" int add_vectors_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N) {
-  return launch_add_vectors(x, y, z, N, add_vectors<F16>);
+  BY_SET(return launch_add_vectors(x, y, z, N, add_vectors<F16>))
 }
 
 extern "C" int add_vectors_i32_openmp(const int32_t* x, const int32_t* y, int32_t* z, int64_t N) {
-  return launch_add_vectors(x, y, z, N, add_vectors<int32_t>);
+  BY_SET(return launch_add_vectors(x, y, z, N, add_vectors<int32_t>))
 }
+
+extern "C" const char* add_vectors_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -83,6 +83,9 @@ int dropout_bf16_cuda(const uint16_t* x, float rate, int64_t seed, uint16_t* y, 
 int dropout_bf16_openmp(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept, int64_t M,
                         int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* dropout_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

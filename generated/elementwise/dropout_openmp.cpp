@@ -7,29 +7,40 @@
 
 #include "dropout.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "dropout_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "dropout_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "dropout_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void dropout(const Stored<T>* x, float rate, int64_t seed, Stored<T>* y, bool* kept, int64_t M, int64_t N) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (M * N > 16384))
-  {
+  in_parallel(M * N > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         for_lines<kLanes32>(
             around_caches, &y[m * N + n_first], n_first, smaller(n_first + 4096, N),
-            [=](int64_t n, auto active) {
-              const auto by_lane =
-                  gather<float>(n, active, [&](int64_t n_at) { return random_uniform(seed, m * N + n_at); });
+            [=](int64_t n, auto active) IN_SET {
+              const auto by_lane = gather<float>(
+                  n, active, [&](int64_t n_at) IN_SET { return random_uniform(seed, m * N + n_at); });
               const auto kept_here = by_lane >= rate;
               store(&kept[m * N + n], active, kept_here);
               store_around(
@@ -41,7 +52,7 @@ void dropout(const Stored<T>* x, float rate, int64_t seed, Stored<T>* y, bool* k
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -55,14 +66,25 @@ int launch_dropout(const T* x, float rate, int64_t seed, T* y, bool* kept, int64
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int dropout_f32_openmp(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M,
                                   int64_t N) {
-  return launch_dropout(x, rate, seed, y, kept, M, N, dropout<float>);
+  BY_SET(return launch_dropout(x, rate, seed, y, kept, M, N, dropout<float>))
 }
 
 extern "C" int dropout_bf16_openmp(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept,
                                    int64_t M, int64_t N) {
-  return launch_dropout(x, rate, seed, y, kept, M, N, dropout<BF16>);
+  BY_SET(return launch_dropout(x, rate, seed, y, kept, M, N, dropout<BF16>))
 }
+
+extern "C" const char* dropout_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

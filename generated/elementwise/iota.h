@@ -61,6 +61,9 @@ extern "C" {
 int iota_cuda(int32_t* z, int64_t N, void* stream);
 int iota_openmp(int32_t* z, int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* iota_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -7,34 +7,44 @@
 
 #include "iota.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "iota_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "iota_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "iota_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 void iota(int32_t* z, int64_t N) {
   const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(around_caches, &z[n_first], n_first, smaller(n_first + 4096, N),
-                          [=](int64_t n, auto active) {
+                          [=](int64_t n, auto active) IN_SET {
                             store_around(&z[n], active, positions_as<int32_t, kLanes32>(n), around_caches);
                           });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
-}  // namespace
-
-extern "C" int iota_openmp(int32_t* z, int64_t N) {
+// Checks the arguments, then runs.
+int launch_iota(int32_t* z, int64_t N) {
   if (const int status = check_sizes({{2, N}})) return status;
   const Array arrays[] = {{1, z, {N}}};
   if (const int status = check_arrays(arrays)) return status;
@@ -42,3 +52,18 @@ extern "C" int iota_openmp(int32_t* z, int64_t N) {
   iota(z, N);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int iota_openmp(int32_t* z, int64_t N) { BY_SET(return launch_iota(z, N)) }
+
+extern "C" const char* iota_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -78,6 +78,9 @@ extern "C" {
 int mandelbrot_cuda(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W, void* stream);
 int mandelbrot_openmp(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* mandelbrot_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -8,24 +8,35 @@
 
 #include "mandelbrot.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "mandelbrot_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "mandelbrot_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "mandelbrot_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W) {
   const bool around_caches = H * W * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t h = 0; h < H; ++h) {
       const float cy = y0 + step * float(h);
-      for_lanes<kLanes32>(0, W, [=](int64_t w, auto active) {
+      for_lanes<kLanes32>(0, W, [=](int64_t w, auto active) IN_SET {
         Lanes<float, kLanes32> x = 0.0f;
         Lanes<float, kLanes32> y = 0.0f;
         Lanes<int32_t, kLanes32> n = 0;
@@ -41,12 +52,11 @@ void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
-}  // namespace
-
-extern "C" int mandelbrot_openmp(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W) {
+// Checks the arguments, then runs.
+int launch_mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W) {
   if (const int status = check_sizes({{5, H}, {6, W}})) return status;
   const Array arrays[] = {{4, count, {H, W}}};
   if (const int status = check_arrays(arrays)) return status;
@@ -54,3 +64,20 @@ extern "C" int mandelbrot_openmp(float x0, float y0, float step, int32_t* count,
   mandelbrot(x0, y0, step, count, H, W);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int mandelbrot_openmp(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W) {
+  BY_SET(return launch_mandelbrot(x0, y0, step, count, H, W))
+}
+
+extern "C" const char* mandelbrot_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

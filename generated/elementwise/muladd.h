@@ -85,6 +85,9 @@ int muladd_f64_openmp(const double* a, const double* b, double c, double* z, int
 int muladd_bf16_cuda(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int64_t N, void* stream);
 int muladd_bf16_openmp(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* muladd_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -7,25 +7,37 @@
 
 #include "muladd.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "muladd_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "muladd_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "muladd_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void muladd(const Stored<T>* a, const Stored<T>* b, Value<T> c, Stored<T>* z, int64_t N) {
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
-          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
+      for_lines<kLanesOf<Value<T> > >(
+          around_caches, &z[n_first], n_first, smaller(n_first + 4096, N),
+          [=](int64_t n, auto active) IN_SET {
             store_around(
                 &z[n], active,
                 to_stored<T>(to_value<T>(load(&a[n], active)) * to_value<T>(load(&b[n], active)) + c),
@@ -33,7 +45,7 @@ void muladd(const Stored<T>* a, const Stored<T>* b, Value<T> c, Stored<T>* z, in
           });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -47,16 +59,27 @@ int launch_muladd(const AElement* a, const AElement* b, CElement c, AElement* z,
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int muladd_f32_openmp(const float* a, const float* b, float c, float* z, int64_t N) {
-  return launch_muladd(a, b, c, z, N, muladd<float>);
+  BY_SET(return launch_muladd(a, b, c, z, N, muladd<float>))
 }
 
 extern "C" int muladd_f64_openmp(const double* a, const double* b, double c, double* z, int64_t N) {
-  return launch_muladd(a, b, c, z, N, muladd<double>);
+  BY_SET(return launch_muladd(a, b, c, z, N, muladd<double>))
 }
 
 extern "C" int muladd_bf16_openmp(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int64_t N) {
-  return launch_muladd(a, b, c, z, N, muladd<BF16>);
+  BY_SET(return launch_muladd(a, b, c, z, N, muladd<BF16>))
 }
+
+extern "C" const char* muladd_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

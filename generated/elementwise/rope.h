@@ -91,6 +91,9 @@ int rope_f16_cuda(const uint16_t* x, const float* cosine, const float* sine, uin
 int rope_f16_openmp(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
                     int64_t S, int64_t H, int64_t R);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* rope_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -7,22 +7,33 @@
 
 #include "rope.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "rope_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "rope_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "rope_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void rope(const Stored<T>* x, const float* cosine, const float* sine, Stored<T>* y, int64_t B, int64_t S,
           int64_t H, int64_t R) {
   const bool around_caches = B * S * H * 2 * R * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (B * S * H * 2 * R > 16384))
-  {
+  in_parallel(B * S * H * 2 * R > 16384, [&]() IN_SET {
     OMP(omp for collapse(5) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t s = 0; s < S; ++s) {
@@ -31,7 +42,7 @@ void rope(const Stored<T>* x, const float* cosine, const float* sine, Stored<T>*
             for (int64_t r_first = 0; r_first < R; r_first += 4096) {
               for_lines<kLanes32>(
                   around_caches, &y[(((b * S + s) * H + h) * 2 + p) * R + r_first], r_first,
-                  smaller(r_first + 4096, R), [=](int64_t r, auto active) {
+                  smaller(r_first + 4096, R), [=](int64_t r, auto active) IN_SET {
                     const auto one = to_value<T>(load_once(&x[((b * S + s) * H + h) * 2 * R + r], active));
                     const auto other =
                         to_value<T>(load_once(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
@@ -48,7 +59,7 @@ void rope(const Stored<T>* x, const float* cosine, const float* sine, Stored<T>*
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -64,19 +75,30 @@ int launch_rope(const T* x, const float* cosine, const float* sine, T* y, int64_
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int rope_f32_openmp(const float* x, const float* cosine, const float* sine, float* y, int64_t B,
                                int64_t S, int64_t H, int64_t R) {
-  return launch_rope(x, cosine, sine, y, B, S, H, R, rope<float>);
+  BY_SET(return launch_rope(x, cosine, sine, y, B, S, H, R, rope<float>))
 }
 
 extern "C" int rope_bf16_openmp(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y,
                                 int64_t B, int64_t S, int64_t H, int64_t R) {
-  return launch_rope(x, cosine, sine, y, B, S, H, R, rope<BF16>);
+  BY_SET(return launch_rope(x, cosine, sine, y, B, S, H, R, rope<BF16>))
 }
 
 extern "C" int rope_f16_openmp(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y,
                                int64_t B, int64_t S, int64_t H, int64_t R) {
-  return launch_rope(x, cosine, sine, y, B, S, H, R, rope<F16>);
+  BY_SET(return launch_rope(x, cosine, sine, y, B, S, H, R, rope<F16>))
 }
+
+extern "C" const char* rope_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

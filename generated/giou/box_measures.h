@@ -136,6 +136,9 @@ int box_measures_complete_iou_bf16_cuda(const uint16_t* p, const uint16_t* t, ui
                                         void* stream);
 int box_measures_complete_iou_bf16_openmp(const uint16_t* p, const uint16_t* t, uint16_t* result, int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* box_measures_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

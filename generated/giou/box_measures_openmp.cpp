@@ -7,26 +7,38 @@
 
 #include "box_measures.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "box_measures_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "box_measures_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "box_measures_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void box_measures_intersection_over_union(const Stored<T>* p, const Stored<T>* t, Stored<T>* result,
                                           int64_t N) {
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
+      for_lines<kLanesOf<Value<T> > >(
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N),
+          [=](int64_t n, auto active) IN_SET {
             const auto lp = to_value<T>(load_field<4, 0>(&p[n * 4], active));
             const auto tp = to_value<T>(load_field<4, 1>(&p[n * 4], active));
             const auto rp = to_value<T>(load_field<4, 2>(&p[n * 4], active));
@@ -45,18 +57,18 @@ void box_measures_intersection_over_union(const Stored<T>* p, const Stored<T>* t
           });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 template <class T>
 void box_measures_distance_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>* result, int64_t N) {
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
+      for_lines<kLanesOf<Value<T> > >(
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N),
+          [=](int64_t n, auto active) IN_SET {
             const auto lp = to_value<T>(load_field<4, 0>(&p[n * 4], active));
             const auto tp = to_value<T>(load_field<4, 1>(&p[n * 4], active));
             const auto rp = to_value<T>(load_field<4, 2>(&p[n * 4], active));
@@ -80,18 +92,18 @@ void box_measures_distance_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>
           });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 template <class T>
 void box_measures_complete_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>* result, int64_t N) {
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
-          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
+      for_lines<kLanesOf<Value<T> > >(
+          around_caches, &result[n_first], n_first, smaller(n_first + 4096, N),
+          [=](int64_t n, auto active) IN_SET {
             const auto lp = to_value<T>(load_field<4, 0>(&p[n * 4], active));
             const auto tp = to_value<T>(load_field<4, 1>(&p[n * 4], active));
             const auto rp = to_value<T>(load_field<4, 2>(&p[n * 4], active));
@@ -122,7 +134,7 @@ void box_measures_complete_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>
           });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -136,49 +148,60 @@ int launch_box_measures(const T* p, const T* t, T* result, int64_t N, Run run) {
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int box_measures_intersection_over_union_f32_openmp(const float* p, const float* t, float* result,
                                                                int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_intersection_over_union<float>);
+  BY_SET(return launch_box_measures(p, t, result, N, box_measures_intersection_over_union<float>))
 }
 
 extern "C" int box_measures_intersection_over_union_f64_openmp(const double* p, const double* t,
                                                                double* result, int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_intersection_over_union<double>);
+  BY_SET(return launch_box_measures(p, t, result, N, box_measures_intersection_over_union<double>))
 }
 
 extern "C" int box_measures_intersection_over_union_bf16_openmp(const uint16_t* p, const uint16_t* t,
                                                                 uint16_t* result, int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_intersection_over_union<BF16>);
+  BY_SET(return launch_box_measures(p, t, result, N, box_measures_intersection_over_union<BF16>))
 }
 
 extern "C" int box_measures_distance_iou_f32_openmp(const float* p, const float* t, float* result,
                                                     int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_distance_iou<float>);
+  BY_SET(return launch_box_measures(p, t, result, N, box_measures_distance_iou<float>))
 }
 
 extern "C" int box_measures_distance_iou_f64_openmp(const double* p, const double* t, double* result,
                                                     int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_distance_iou<double>);
+  BY_SET(return launch_box_measures(p, t, result, N, box_measures_distance_iou<double>))
 }
 
 extern "C" int box_measures_distance_iou_bf16_openmp(const uint16_t* p, const uint16_t* t, uint16_t* result,
                                                      int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_distance_iou<BF16>);
+  BY_SET(return launch_box_measures(p, t, result, N, box_measures_distance_iou<BF16>))
 }
 
 extern "C" int box_measures_complete_iou_f32_openmp(const float* p, const float* t, float* result,
                                                     int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_complete_iou<float>);
+  BY_SET(return launch_box_measures(p, t, result, N, box_measures_complete_iou<float>))
 }
 
 extern "C" int box_measures_complete_iou_f64_openmp(const double* p, const double* t, double* result,
                                                     int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_complete_iou<double>);
+  BY_SET(return launch_box_measures(p, t, result, N, box_measures_complete_iou<double>))
 }
 
 extern "C" int box_measures_complete_iou_bf16_openmp(const uint16_t* p, const uint16_t* t, uint16_t* result,
                                                      int64_t N) {
-  return launch_box_measures(p, t, result, N, box_measures_complete_iou<BF16>);
+  BY_SET(return launch_box_measures(p, t, result, N, box_measures_complete_iou<BF16>))
 }
+
+extern "C" const char* box_measures_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

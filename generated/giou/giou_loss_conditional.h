@@ -131,6 +131,9 @@ int giou_loss_conditional_f64_openmp(const double* pred, const double* target, d
                                      double* loss, int64_t B, int64_t N, void* workspace,
                                      int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* giou_loss_conditional_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

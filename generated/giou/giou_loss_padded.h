@@ -127,6 +127,9 @@ int64_t giou_loss_padded_f64_openmp_workspace(int64_t B, int64_t N);
 int giou_loss_padded_f64_openmp(const double* pred, const double* target, double* giou, bool* mask,
                                 double* loss, int64_t B, int64_t N, void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* giou_loss_padded_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

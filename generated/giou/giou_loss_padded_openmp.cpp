@@ -10,15 +10,27 @@
 
 #include "giou_loss_padded.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "giou_loss_padded_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "giou_loss_padded_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "giou_loss_padded_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
@@ -44,8 +56,7 @@ void giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stored<T>*
   Value<T>* const total_parts = reinterpret_cast<Value<T>*>(workspace + space.total_parts);
   int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
   const bool around_caches = B * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
       Value<T> total = Value<T>(0);
@@ -56,7 +67,7 @@ void giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stored<T>*
         Lanes<int32_t, kLanesOf<Value<T>>> total2_lanes = 0;
         for_lanes<kLanesOf<Value<T>>>(
             bn_block, smaller(bn_block + 4096, bn_end),
-            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) {
+            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) IN_SET {
               const auto mask_here = to_value<T>(load_field<4, 3>(&target[bn * 4], active)) != Value<T>(0);
               store(&mask[bn], active, mask_here);
               const auto left_p = to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
@@ -81,14 +92,14 @@ void giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stored<T>*
               total_lanes += keep(active, each, Value<T>(0));
               total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
             });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-        total2 = total2 + across(total2_lanes, [](auto one, auto other) { return one + other; });
+        total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        total2 = total2 + across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
       }
       total_parts[bn_first / bn_chunk] = total;
       total2_parts[bn_first / bn_chunk] = total2;
     }
     if (around_caches) finish_stores();
-  }
+  });
   Value<T> total = Value<T>(0);
   int64_t total2 = 0;
   for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
@@ -120,48 +131,59 @@ int64_t workspace_of_giou_loss_padded(int64_t B, int64_t N) {
   return Space(B, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t giou_loss_padded_f32_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<float>>(B, N);
+  BY_SET(return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<float>>(B, N))
 }
 
 extern "C" int giou_loss_padded_f32_openmp(const float* pred, const float* target, float* giou, bool* mask,
                                            float* loss, int64_t B, int64_t N, void* workspace,
                                            int64_t workspace_bytes) {
-  return launch_giou_loss_padded<GiouLossPaddedWorkspace<float>>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<float>);
+  BY_SET(return launch_giou_loss_padded<GiouLossPaddedWorkspace<float>>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<float>))
 }
 
 extern "C" int64_t giou_loss_padded_f16_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<F16>>(B, N);
+  BY_SET(return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<F16>>(B, N))
 }
 
 extern "C" int giou_loss_padded_f16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
                                            bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
                                            int64_t workspace_bytes) {
-  return launch_giou_loss_padded<GiouLossPaddedWorkspace<F16>>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<F16>);
+  BY_SET(return launch_giou_loss_padded<GiouLossPaddedWorkspace<F16>>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<F16>))
 }
 
 extern "C" int64_t giou_loss_padded_bf16_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<BF16>>(B, N);
+  BY_SET(return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<BF16>>(B, N))
 }
 
 extern "C" int giou_loss_padded_bf16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
                                             bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_giou_loss_padded<GiouLossPaddedWorkspace<BF16>>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<BF16>);
+  BY_SET(return launch_giou_loss_padded<GiouLossPaddedWorkspace<BF16>>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<BF16>))
 }
 
 extern "C" int64_t giou_loss_padded_f64_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<double>>(B, N);
+  BY_SET(return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<double>>(B, N))
 }
 
 extern "C" int giou_loss_padded_f64_openmp(const double* pred, const double* target, double* giou, bool* mask,
                                            double* loss, int64_t B, int64_t N, void* workspace,
                                            int64_t workspace_bytes) {
-  return launch_giou_loss_padded<GiouLossPaddedWorkspace<double>>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<double>);
+  BY_SET(return launch_giou_loss_padded<GiouLossPaddedWorkspace<double>>(
+      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<double>))
 }
+
+extern "C" const char* giou_loss_padded_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -134,6 +134,9 @@ int giou_loss_ragged_f64_openmp(const int64_t* box_start, const double* pred, co
                                 double* giou, double* picture_loss, double* loss, int64_t B, int64_t N,
                                 void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* giou_loss_ragged_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

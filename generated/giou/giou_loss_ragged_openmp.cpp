@@ -10,15 +10,27 @@
 
 #include "giou_loss_ragged.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "giou_loss_ragged_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "giou_loss_ragged_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "giou_loss_ragged_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
@@ -45,8 +57,7 @@ void giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Sto
   int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
   Value<T>* const total2_parts = reinterpret_cast<Value<T>*>(workspace + space.total2_parts);
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(dynamic) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       int64_t total3 = 0;
@@ -62,7 +73,7 @@ void giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Sto
           Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
           for_lanes<kLanesOf<Value<T>>>(
               n_block, smaller(n_block + 4096, n_count),
-              [=, &total_lanes, &total2_lanes](int64_t n, auto active) {
+              [=, &total_lanes, &total2_lanes](int64_t n, auto active) IN_SET {
                 const auto left_p = to_value<T>(load_field<4, 0>(&pred[(n_start + n) * 4], active));
                 const auto top_p = to_value<T>(load_field<4, 1>(&pred[(n_start + n) * 4], active));
                 const auto right_p = to_value<T>(load_field<4, 2>(&pred[(n_start + n) * 4], active));
@@ -84,8 +95,8 @@ void giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Sto
                 total_lanes += keep(active, each, Value<T>(0));
                 total2_lanes += keep(active, each, Value<T>(0));
               });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
         picture_loss[b] = to_stored<T>(total / Value<T>(maximum(n_count, int64_t{1})));
       }
@@ -93,7 +104,7 @@ void giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Sto
       total2_parts[b_first / b_chunk] = total2;
     }
     if (around_caches) finish_stores();
-  }
+  });
   int64_t total3 = 0;
   Value<T> total2 = Value<T>(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
@@ -133,54 +144,65 @@ int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
   return Space(B, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t giou_loss_ragged_f32_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<float>>(B, N);
+  BY_SET(return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<float>>(B, N))
 }
 
 extern "C" int giou_loss_ragged_f32_openmp(const int64_t* box_start, const float* pred, const float* target,
                                            float* giou, float* picture_loss, float* loss, int64_t B,
                                            int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<float>>(box_start, pred, target, giou, picture_loss,
-                                                                 loss, B, N, workspace, workspace_bytes,
-                                                                 giou_loss_ragged<float>);
+  BY_SET(return launch_giou_loss_ragged<GiouLossRaggedWorkspace<float>>(
+      box_start, pred, target, giou, picture_loss, loss, B, N, workspace, workspace_bytes,
+      giou_loss_ragged<float>))
 }
 
 extern "C" int64_t giou_loss_ragged_f16_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<F16>>(B, N);
+  BY_SET(return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<F16>>(B, N))
 }
 
 extern "C" int giou_loss_ragged_f16_openmp(const int64_t* box_start, const uint16_t* pred,
                                            const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
                                            uint16_t* loss, int64_t B, int64_t N, void* workspace,
                                            int64_t workspace_bytes) {
-  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<F16>>(box_start, pred, target, giou, picture_loss,
-                                                               loss, B, N, workspace, workspace_bytes,
-                                                               giou_loss_ragged<F16>);
+  BY_SET(return launch_giou_loss_ragged<GiouLossRaggedWorkspace<F16>>(box_start, pred, target, giou,
+                                                                      picture_loss, loss, B, N, workspace,
+                                                                      workspace_bytes, giou_loss_ragged<F16>))
 }
 
 extern "C" int64_t giou_loss_ragged_bf16_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<BF16>>(B, N);
+  BY_SET(return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<BF16>>(B, N))
 }
 
 extern "C" int giou_loss_ragged_bf16_openmp(const int64_t* box_start, const uint16_t* pred,
                                             const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
                                             uint16_t* loss, int64_t B, int64_t N, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<BF16>>(box_start, pred, target, giou, picture_loss,
-                                                                loss, B, N, workspace, workspace_bytes,
-                                                                giou_loss_ragged<BF16>);
+  BY_SET(return launch_giou_loss_ragged<GiouLossRaggedWorkspace<BF16>>(
+      box_start, pred, target, giou, picture_loss, loss, B, N, workspace, workspace_bytes,
+      giou_loss_ragged<BF16>))
 }
 
 extern "C" int64_t giou_loss_ragged_f64_openmp_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<double>>(B, N);
+  BY_SET(return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<double>>(B, N))
 }
 
 extern "C" int giou_loss_ragged_f64_openmp(const int64_t* box_start, const double* pred, const double* target,
                                            double* giou, double* picture_loss, double* loss, int64_t B,
                                            int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<double>>(box_start, pred, target, giou, picture_loss,
-                                                                  loss, B, N, workspace, workspace_bytes,
-                                                                  giou_loss_ragged<double>);
+  BY_SET(return launch_giou_loss_ragged<GiouLossRaggedWorkspace<double>>(
+      box_start, pred, target, giou, picture_loss, loss, B, N, workspace, workspace_bytes,
+      giou_loss_ragged<double>))
 }
+
+extern "C" const char* giou_loss_ragged_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

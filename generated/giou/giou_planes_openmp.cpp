@@ -8,28 +8,39 @@
 
 #include "giou_planes.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "giou_planes_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "giou_planes_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "giou_planes_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void giou_planes(const Stored<T>* left_p, const Stored<T>* top_p, const Stored<T>* right_p,
                  const Stored<T>* bottom_p, const Stored<T>* left_t, const Stored<T>* top_t,
                  const Stored<T>* right_t, const Stored<T>* bottom_t, Stored<T>* giou, int64_t M, int64_t N) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (M * N > 16384))
-  {
+  in_parallel(M * N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
+      for_lines<kLanesOf<Value<T> > >(
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
-          [=](int64_t mn, auto active) {
+          [=](int64_t mn, auto active) IN_SET {
             if (around_caches)
               prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn], &left_t[mn],
                             &top_t[mn], &right_t[mn], &bottom_t[mn]);
@@ -56,7 +67,7 @@ void giou_planes(const Stored<T>* left_p, const Stored<T>* top_p, const Stored<T
           });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -76,36 +87,47 @@ int launch_giou_planes(const T* left_p, const T* top_p, const T* right_p, const 
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int giou_planes_f32_openmp(const float* left_p, const float* top_p, const float* right_p,
                                       const float* bottom_p, const float* left_t, const float* top_t,
                                       const float* right_t, const float* bottom_t, float* giou, int64_t M,
                                       int64_t N) {
-  return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N,
-                            giou_planes<float>);
+  BY_SET(return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou,
+                                   M, N, giou_planes<float>))
 }
 
 extern "C" int giou_planes_f16_openmp(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
                                       const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
                                       const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
                                       int64_t M, int64_t N) {
-  return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N,
-                            giou_planes<F16>);
+  BY_SET(return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou,
+                                   M, N, giou_planes<F16>))
 }
 
 extern "C" int giou_planes_bf16_openmp(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
                                        const uint16_t* bottom_p, const uint16_t* left_t,
                                        const uint16_t* top_t, const uint16_t* right_t,
                                        const uint16_t* bottom_t, uint16_t* giou, int64_t M, int64_t N) {
-  return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N,
-                            giou_planes<BF16>);
+  BY_SET(return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou,
+                                   M, N, giou_planes<BF16>))
 }
 
 extern "C" int giou_planes_f64_openmp(const double* left_p, const double* top_p, const double* right_p,
                                       const double* bottom_p, const double* left_t, const double* top_t,
                                       const double* right_t, const double* bottom_t, double* giou, int64_t M,
                                       int64_t N) {
-  return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N,
-                            giou_planes<double>);
+  BY_SET(return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou,
+                                   M, N, giou_planes<double>))
 }
+
+extern "C" const char* giou_planes_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -144,6 +144,9 @@ int giou_planes_unclamped_f64_openmp(const double* left_p, const double* top_p, 
                                      const double* right_t, const double* bottom_t, double* giou, int64_t M,
                                      int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* giou_planes_unclamped_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

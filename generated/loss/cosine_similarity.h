@@ -109,6 +109,9 @@ int64_t cosine_similarity_f16_openmp_workspace(int64_t M, int64_t N);
 int cosine_similarity_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
                                  int64_t N, void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* cosine_similarity_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -12,28 +12,39 @@
 
 #include "cosine_similarity.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "cosine_similarity_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "cosine_similarity_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "cosine_similarity_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, int64_t M,
                              int64_t N) {
   const bool around_caches = M * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
         Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
         Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
         Lanes<Value<T>, kLanesOf<Value<T>>> total3 = Value<T>(0);
@@ -51,7 +62,7 @@ void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -80,41 +91,42 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
   Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
   Value<T>* const total_part3 = reinterpret_cast<Value<T>*>(workspace + space.total_part3);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        Value<T> total = Value<T>(0);
-        Value<T> total2 = Value<T>(0);
-        Value<T> total3 = Value<T>(0);
-        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
-              n_block, smaller(n_block + 4096, n_end),
-              [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-                const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-                const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
-                total_lanes += keep(active, x_ * y_, Value<T>(0));
-                total2_lanes += keep(active, x_ * x_, Value<T>(0));
-                total3_lanes += keep(active, y_ * y_, Value<T>(0));
-              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          Value<T> total = Value<T>(0);
+          Value<T> total2 = Value<T>(0);
+          Value<T> total3 = Value<T>(0);
+          const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(
+                n_block, smaller(n_block + 4096, n_end),
+                [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) IN_SET {
+                  const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
+                  const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
+                  total_lanes += keep(active, x_ * y_, Value<T>(0));
+                  total2_lanes += keep(active, x_ * x_, Value<T>(0));
+                  total3_lanes += keep(active, y_ * y_, Value<T>(0));
+                });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          total_part[n_share * M + m] = total;
+          total_part2[n_share * M + m] = total2;
+          total_part3[n_share * M + m] = total3;
         }
-        total_part[n_share * M + m] = total;
-        total_part2[n_share * M + m] = total2;
-        total_part3[n_share * M + m] = total3;
       }
-    }
+    });
     const bool around_caches = M * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m_first = 0; m_first < M; m_first += 256) {
-        for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
           Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
           Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
           Lanes<Value<T>, kLanesOf<Value<T>>> total3 = Value<T>(0);
@@ -129,35 +141,37 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m = 0; m < M; ++m) {
-      const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
-      Value<T> total = Value<T>(0);
-      Value<T> total2 = Value<T>(0);
-      Value<T> total3 = Value<T>(0);
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-        Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-        Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
-        for_lanes<kLanesOf<Value<T>>>(
-            n_block, smaller(n_block + 4096, N),
-            [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) {
-              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-              if (from_memory) prefetch_soon(2048, &y[m * N + n]);
-              const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-              const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
-              total_lanes += keep(active, x_ * y_, Value<T>(0));
-              total2_lanes += keep(active, x_ * x_, Value<T>(0));
-              total3_lanes += keep(active, y_ * y_, Value<T>(0));
-            });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
+        Value<T> total = Value<T>(0);
+        Value<T> total2 = Value<T>(0);
+        Value<T> total3 = Value<T>(0);
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(
+              n_block, smaller(n_block + 4096, N),
+              [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) IN_SET {
+                if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+                if (from_memory) prefetch_soon(2048, &y[m * N + n]);
+                const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
+                const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
+                total_lanes += keep(active, x_ * y_, Value<T>(0));
+                total2_lanes += keep(active, x_ * x_, Value<T>(0));
+                total3_lanes += keep(active, y_ * y_, Value<T>(0));
+              });
+          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        }
+        similarity[m] = to_stored<T>(total / maximum(std::sqrt(total2) * std::sqrt(total3), Value<T>(1e-08)));
       }
-      similarity[m] = to_stored<T>(total / maximum(std::sqrt(total2) * std::sqrt(total3), Value<T>(1e-08)));
-    }
+    });
   }
 }
 
@@ -189,48 +203,59 @@ int64_t workspace_of_cosine_similarity(int64_t M, int64_t N) {
   return Space(M, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t cosine_similarity_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<float>>(M, N);
+  BY_SET(return workspace_of_cosine_similarity<CosineSimilarityWorkspace<float>>(M, N))
 }
 
 extern "C" int cosine_similarity_f32_openmp(const float* x, const float* y, float* similarity, int64_t M,
                                             int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cosine_similarity<CosineSimilarityWorkspace<float>>(
+  BY_SET(return launch_cosine_similarity<CosineSimilarityWorkspace<float>>(
       x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_short<float>,
-      cosine_similarity<float>);
+      cosine_similarity<float>))
 }
 
 extern "C" int64_t cosine_similarity_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<double>>(M, N);
+  BY_SET(return workspace_of_cosine_similarity<CosineSimilarityWorkspace<double>>(M, N))
 }
 
 extern "C" int cosine_similarity_f64_openmp(const double* x, const double* y, double* similarity, int64_t M,
                                             int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cosine_similarity<CosineSimilarityWorkspace<double>>(
+  BY_SET(return launch_cosine_similarity<CosineSimilarityWorkspace<double>>(
       x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_short<double>,
-      cosine_similarity<double>);
+      cosine_similarity<double>))
 }
 
 extern "C" int64_t cosine_similarity_bf16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<BF16>>(M, N);
+  BY_SET(return workspace_of_cosine_similarity<CosineSimilarityWorkspace<BF16>>(M, N))
 }
 
 extern "C" int cosine_similarity_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
                                              int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cosine_similarity<CosineSimilarityWorkspace<BF16>>(
+  BY_SET(return launch_cosine_similarity<CosineSimilarityWorkspace<BF16>>(
       x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_short<BF16>,
-      cosine_similarity<BF16>);
+      cosine_similarity<BF16>))
 }
 
 extern "C" int64_t cosine_similarity_f16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<F16>>(M, N);
+  BY_SET(return workspace_of_cosine_similarity<CosineSimilarityWorkspace<F16>>(M, N))
 }
 
 extern "C" int cosine_similarity_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
                                             int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cosine_similarity<CosineSimilarityWorkspace<F16>>(
+  BY_SET(return launch_cosine_similarity<CosineSimilarityWorkspace<F16>>(
       x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_short<F16>,
-      cosine_similarity<F16>);
+      cosine_similarity<F16>))
 }
+
+extern "C" const char* cosine_similarity_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

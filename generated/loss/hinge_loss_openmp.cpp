@@ -10,15 +10,27 @@
 
 #include "hinge_loss.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "hinge_loss_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "hinge_loss_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "hinge_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
@@ -40,30 +52,32 @@ void hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S* mean_
   const HingeLossWorkspace<S, T> space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   S* const total2_parts = reinterpret_cast<S*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    S total2 = S(0);
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      const S own = inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0);
-      S total = S(0);
-      const int32_t target_ = target[b];
-      for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Sum<S, kLanesOf<S>> total_lanes = S(0);
-        for_lanes<kLanesOf<S>>(
-            v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-              const auto chosen = active && Positions<kLanesOf<S>>{v} != int64_t(target_);
-              total_lanes += keep(
-                  chosen, maximum(S(1) + to_value<T>(load(&score[b * V + v], active)) - own, S(0)), S(0));
-            });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+      S total2 = S(0);
+      const int64_t b_end = smaller(b_first + b_chunk, B);
+      for (int64_t b = b_first; b < b_end; ++b) {
+        const S own = inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0);
+        S total = S(0);
+        const int32_t target_ = target[b];
+        for (int64_t v_block = 0; v_block < V; v_block += 4096) {
+          Sum<S, kLanesOf<S>> total_lanes = S(0);
+          for_lanes<kLanesOf<S>>(
+              v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) IN_SET {
+                const auto chosen = active && Positions<kLanesOf<S>>{v} != int64_t(target_);
+                total_lanes += keep(
+                    chosen, maximum(S(1) + to_value<T>(load(&score[b * V + v], active)) - own, S(0)), S(0));
+              });
+          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        }
+        const S loss_here = total;
+        loss[b] = loss_here;
+        total2 += loss_here;
       }
-      const S loss_here = total;
-      loss[b] = loss_here;
-      total2 += loss_here;
+      total2_parts[b_first / b_chunk] = total2;
     }
-    total2_parts[b_first / b_chunk] = total2;
-  }
+  });
   S total2 = S(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     total2 = total2 + total2_parts[b_first / b_chunk];
@@ -93,48 +107,59 @@ int64_t workspace_of_hinge_loss(int64_t B, int64_t V) {
   return Space(B, V).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t hinge_loss_f32_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossWorkspace<float, float>>(B, V);
+  BY_SET(return workspace_of_hinge_loss<HingeLossWorkspace<float, float>>(B, V))
 }
 
 extern "C" int hinge_loss_f32_f32_openmp(const float* score, const int32_t* target, float* loss,
                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_hinge_loss<HingeLossWorkspace<float, float>>(score, target, loss, mean_loss, B, V, workspace,
-                                                             workspace_bytes, hinge_loss<float, float>);
+  BY_SET(return launch_hinge_loss<HingeLossWorkspace<float, float>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, hinge_loss<float, float>))
 }
 
 extern "C" int64_t hinge_loss_f64_f64_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossWorkspace<double, double>>(B, V);
+  BY_SET(return workspace_of_hinge_loss<HingeLossWorkspace<double, double>>(B, V))
 }
 
 extern "C" int hinge_loss_f64_f64_openmp(const double* score, const int32_t* target, double* loss,
                                          double* mean_loss, int64_t B, int64_t V, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_hinge_loss<HingeLossWorkspace<double, double>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, hinge_loss<double, double>);
+  BY_SET(return launch_hinge_loss<HingeLossWorkspace<double, double>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, hinge_loss<double, double>))
 }
 
 extern "C" int64_t hinge_loss_bf16_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossWorkspace<float, BF16>>(B, V);
+  BY_SET(return workspace_of_hinge_loss<HingeLossWorkspace<float, BF16>>(B, V))
 }
 
 extern "C" int hinge_loss_bf16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
                                           float* mean_loss, int64_t B, int64_t V, void* workspace,
                                           int64_t workspace_bytes) {
-  return launch_hinge_loss<HingeLossWorkspace<float, BF16>>(score, target, loss, mean_loss, B, V, workspace,
-                                                            workspace_bytes, hinge_loss<float, BF16>);
+  BY_SET(return launch_hinge_loss<HingeLossWorkspace<float, BF16>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, hinge_loss<float, BF16>))
 }
 
 extern "C" int64_t hinge_loss_f16_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossWorkspace<float, F16>>(B, V);
+  BY_SET(return workspace_of_hinge_loss<HingeLossWorkspace<float, F16>>(B, V))
 }
 
 extern "C" int hinge_loss_f16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_hinge_loss<HingeLossWorkspace<float, F16>>(score, target, loss, mean_loss, B, V, workspace,
-                                                           workspace_bytes, hinge_loss<float, F16>);
+  BY_SET(return launch_hinge_loss<HingeLossWorkspace<float, F16>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, hinge_loss<float, F16>))
 }
+
+extern "C" const char* hinge_loss_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

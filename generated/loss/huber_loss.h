@@ -125,6 +125,9 @@ int64_t huber_loss_f16_f32_openmp_workspace(int64_t N);
 int huber_loss_f16_f32_openmp(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
                               float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* huber_loss_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -10,15 +10,27 @@
 
 #include "huber_loss.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "huber_loss_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "huber_loss_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "huber_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
@@ -40,8 +52,7 @@ void huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* target, S
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   S* const total_parts = reinterpret_cast<S*>(workspace + space.total_parts);
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
       S total = S(0);
@@ -49,19 +60,19 @@ void huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* target, S
       for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
         Sum<S, kLanesOf<S>> total_lanes = S(0);
         for_lanes<kLanesOf<S>>(
-            n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
+            n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) IN_SET {
               const auto e =
                   absolute(to_value<T>(load(&prediction[n], active)) - to_value<T>(load(&target[n], active)));
               const auto each = choose(e <= delta, quotient(e * e, S(2)), delta * (e - delta / S(2)));
               store_around(&loss[n], active, to_stored<T>(each), around_caches);
               total_lanes += keep(active, each, S(0));
             });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
       }
       total_parts[n_first / n_chunk] = total;
     }
     if (around_caches) finish_stores();
-  }
+  });
   S total = S(0);
   for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
     total = total + total_parts[n_first / n_chunk];
@@ -91,48 +102,59 @@ int64_t workspace_of_huber_loss(int64_t N) {
   return Space(N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t huber_loss_f32_f32_openmp_workspace(int64_t N) {
-  return workspace_of_huber_loss<HuberLossWorkspace<float, float>>(N);
+  BY_SET(return workspace_of_huber_loss<HuberLossWorkspace<float, float>>(N))
 }
 
 extern "C" int huber_loss_f32_f32_openmp(float delta, const float* prediction, const float* target,
                                          float* loss, float* mean_loss, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_huber_loss<HuberLossWorkspace<float, float>>(
-      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<float, float>);
+  BY_SET(return launch_huber_loss<HuberLossWorkspace<float, float>>(
+      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<float, float>))
 }
 
 extern "C" int64_t huber_loss_f64_f64_openmp_workspace(int64_t N) {
-  return workspace_of_huber_loss<HuberLossWorkspace<double, double>>(N);
+  BY_SET(return workspace_of_huber_loss<HuberLossWorkspace<double, double>>(N))
 }
 
 extern "C" int huber_loss_f64_f64_openmp(double delta, const double* prediction, const double* target,
                                          double* loss, double* mean_loss, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_huber_loss<HuberLossWorkspace<double, double>>(
-      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<double, double>);
+  BY_SET(return launch_huber_loss<HuberLossWorkspace<double, double>>(
+      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<double, double>))
 }
 
 extern "C" int64_t huber_loss_bf16_f32_openmp_workspace(int64_t N) {
-  return workspace_of_huber_loss<HuberLossWorkspace<float, BF16>>(N);
+  BY_SET(return workspace_of_huber_loss<HuberLossWorkspace<float, BF16>>(N))
 }
 
 extern "C" int huber_loss_bf16_f32_openmp(float delta, const uint16_t* prediction, const uint16_t* target,
                                           uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
                                           int64_t workspace_bytes) {
-  return launch_huber_loss<HuberLossWorkspace<float, BF16>>(
-      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<float, BF16>);
+  BY_SET(return launch_huber_loss<HuberLossWorkspace<float, BF16>>(
+      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<float, BF16>))
 }
 
 extern "C" int64_t huber_loss_f16_f32_openmp_workspace(int64_t N) {
-  return workspace_of_huber_loss<HuberLossWorkspace<float, F16>>(N);
+  BY_SET(return workspace_of_huber_loss<HuberLossWorkspace<float, F16>>(N))
 }
 
 extern "C" int huber_loss_f16_f32_openmp(float delta, const uint16_t* prediction, const uint16_t* target,
                                          uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_huber_loss<HuberLossWorkspace<float, F16>>(
-      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<float, F16>);
+  BY_SET(return launch_huber_loss<HuberLossWorkspace<float, F16>>(
+      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<float, F16>))
 }
+
+extern "C" const char* huber_loss_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

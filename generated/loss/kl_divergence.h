@@ -120,6 +120,9 @@ int kl_divergence_f16_f32_openmp(const uint16_t* prediction, const uint16_t* tar
                                  float* mean_loss, int64_t B, int64_t V, void* workspace,
                                  int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* kl_divergence_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

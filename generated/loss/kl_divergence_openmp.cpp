@@ -10,15 +10,27 @@
 
 #include "kl_divergence.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "kl_divergence_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "kl_divergence_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "kl_divergence_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
@@ -40,29 +52,32 @@ void kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss
   const KlDivergenceWorkspace<S, T> space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   S* const total2_parts = reinterpret_cast<S*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    S total2 = S(0);
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      S total = S(0);
-      for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Lanes<S, kLanesOf<S>> total_lanes = S(0);
-        for_lanes<kLanesOf<S>>(
-            v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) {
-              const auto target_ = to_value<T>(load_once(&target[b * V + v], active));
-              const auto chosen = active && target_ > S(0);
-              total_lanes += keep(
-                  chosen, target_ * (log(target_) - to_value<T>(load(&prediction[b * V + v], active))), S(0));
-            });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+      S total2 = S(0);
+      const int64_t b_end = smaller(b_first + b_chunk, B);
+      for (int64_t b = b_first; b < b_end; ++b) {
+        S total = S(0);
+        for (int64_t v_block = 0; v_block < V; v_block += 4096) {
+          Lanes<S, kLanesOf<S>> total_lanes = S(0);
+          for_lanes<kLanesOf<S>>(
+              v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) IN_SET {
+                const auto target_ = to_value<T>(load_once(&target[b * V + v], active));
+                const auto chosen = active && target_ > S(0);
+                total_lanes +=
+                    keep(chosen, target_ * (log(target_) - to_value<T>(load(&prediction[b * V + v], active))),
+                         S(0));
+              });
+          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        }
+        const S loss_here = total;
+        loss[b] = loss_here;
+        total2 += loss_here;
       }
-      const S loss_here = total;
-      loss[b] = loss_here;
-      total2 += loss_here;
+      total2_parts[b_first / b_chunk] = total2;
     }
-    total2_parts[b_first / b_chunk] = total2;
-  }
+  });
   S total2 = S(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     total2 = total2 + total2_parts[b_first / b_chunk];
@@ -92,48 +107,59 @@ int64_t workspace_of_kl_divergence(int64_t B, int64_t V) {
   return Space(B, V).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t kl_divergence_f32_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceWorkspace<float, float>>(B, V);
+  BY_SET(return workspace_of_kl_divergence<KlDivergenceWorkspace<float, float>>(B, V))
 }
 
 extern "C" int kl_divergence_f32_f32_openmp(const float* prediction, const float* target, float* loss,
                                             float* mean_loss, int64_t B, int64_t V, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_kl_divergence<KlDivergenceWorkspace<float, float>>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<float, float>);
+  BY_SET(return launch_kl_divergence<KlDivergenceWorkspace<float, float>>(
+      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<float, float>))
 }
 
 extern "C" int64_t kl_divergence_f64_f64_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceWorkspace<double, double>>(B, V);
+  BY_SET(return workspace_of_kl_divergence<KlDivergenceWorkspace<double, double>>(B, V))
 }
 
 extern "C" int kl_divergence_f64_f64_openmp(const double* prediction, const double* target, double* loss,
                                             double* mean_loss, int64_t B, int64_t V, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_kl_divergence<KlDivergenceWorkspace<double, double>>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<double, double>);
+  BY_SET(return launch_kl_divergence<KlDivergenceWorkspace<double, double>>(
+      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<double, double>))
 }
 
 extern "C" int64_t kl_divergence_bf16_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceWorkspace<float, BF16>>(B, V);
+  BY_SET(return workspace_of_kl_divergence<KlDivergenceWorkspace<float, BF16>>(B, V))
 }
 
 extern "C" int kl_divergence_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
                                              float* mean_loss, int64_t B, int64_t V, void* workspace,
                                              int64_t workspace_bytes) {
-  return launch_kl_divergence<KlDivergenceWorkspace<float, BF16>>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<float, BF16>);
+  BY_SET(return launch_kl_divergence<KlDivergenceWorkspace<float, BF16>>(
+      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<float, BF16>))
 }
 
 extern "C" int64_t kl_divergence_f16_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceWorkspace<float, F16>>(B, V);
+  BY_SET(return workspace_of_kl_divergence<KlDivergenceWorkspace<float, F16>>(B, V))
 }
 
 extern "C" int kl_divergence_f16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
                                             float* mean_loss, int64_t B, int64_t V, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_kl_divergence<KlDivergenceWorkspace<float, F16>>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<float, F16>);
+  BY_SET(return launch_kl_divergence<KlDivergenceWorkspace<float, F16>>(
+      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<float, F16>))
 }
+
+extern "C" const char* kl_divergence_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -109,6 +109,9 @@ int64_t mse_loss_f16_f32_openmp_workspace(int64_t N);
 int mse_loss_f16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
                             void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* mse_loss_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -9,15 +9,27 @@
 
 #include "mse_loss.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "mse_loss_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "mse_loss_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "mse_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
@@ -37,21 +49,24 @@ void mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int
   const MseLossWorkspace<S, T> space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   S* const total_parts = reinterpret_cast<S*>(workspace + space.total_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    S total = S(0);
-    const int64_t n_end = smaller(n_first + n_chunk, N);
-    for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-      Sum<S, kLanesOf<S>> total_lanes = S(0);
-      for_lanes<kLanesOf<S>>(
-          n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-            const auto e = to_value<T>(load(&prediction[n], active)) - to_value<T>(load(&target[n], active));
-            total_lanes += keep(active, e * e, S(0));
-          });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
+      S total = S(0);
+      const int64_t n_end = smaller(n_first + n_chunk, N);
+      for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
+        Sum<S, kLanesOf<S>> total_lanes = S(0);
+        for_lanes<kLanesOf<S>>(
+            n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) IN_SET {
+              const auto e =
+                  to_value<T>(load(&prediction[n], active)) - to_value<T>(load(&target[n], active));
+              total_lanes += keep(active, e * e, S(0));
+            });
+        total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+      }
+      total_parts[n_first / n_chunk] = total;
     }
-    total_parts[n_first / n_chunk] = total;
-  }
+  });
   S total = S(0);
   for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
     total = total + total_parts[n_first / n_chunk];
@@ -80,44 +95,55 @@ int64_t workspace_of_mse_loss(int64_t N) {
   return Space(N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t mse_loss_f32_f32_openmp_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossWorkspace<float, float>>(N);
+  BY_SET(return workspace_of_mse_loss<MseLossWorkspace<float, float>>(N))
 }
 
 extern "C" int mse_loss_f32_f32_openmp(const float* prediction, const float* target, float* loss, int64_t N,
                                        void* workspace, int64_t workspace_bytes) {
-  return launch_mse_loss<MseLossWorkspace<float, float>>(prediction, target, loss, N, workspace,
-                                                         workspace_bytes, mse_loss<float, float>);
+  BY_SET(return launch_mse_loss<MseLossWorkspace<float, float>>(prediction, target, loss, N, workspace,
+                                                                workspace_bytes, mse_loss<float, float>))
 }
 
 extern "C" int64_t mse_loss_f64_f64_openmp_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossWorkspace<double, double>>(N);
+  BY_SET(return workspace_of_mse_loss<MseLossWorkspace<double, double>>(N))
 }
 
 extern "C" int mse_loss_f64_f64_openmp(const double* prediction, const double* target, double* loss,
                                        int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mse_loss<MseLossWorkspace<double, double>>(prediction, target, loss, N, workspace,
-                                                           workspace_bytes, mse_loss<double, double>);
+  BY_SET(return launch_mse_loss<MseLossWorkspace<double, double>>(prediction, target, loss, N, workspace,
+                                                                  workspace_bytes, mse_loss<double, double>))
 }
 
 extern "C" int64_t mse_loss_bf16_f32_openmp_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossWorkspace<float, BF16>>(N);
+  BY_SET(return workspace_of_mse_loss<MseLossWorkspace<float, BF16>>(N))
 }
 
 extern "C" int mse_loss_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
                                         int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mse_loss<MseLossWorkspace<float, BF16>>(prediction, target, loss, N, workspace,
-                                                        workspace_bytes, mse_loss<float, BF16>);
+  BY_SET(return launch_mse_loss<MseLossWorkspace<float, BF16>>(prediction, target, loss, N, workspace,
+                                                               workspace_bytes, mse_loss<float, BF16>))
 }
 
 extern "C" int64_t mse_loss_f16_f32_openmp_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossWorkspace<float, F16>>(N);
+  BY_SET(return workspace_of_mse_loss<MseLossWorkspace<float, F16>>(N))
 }
 
 extern "C" int mse_loss_f16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
                                        int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mse_loss<MseLossWorkspace<float, F16>>(prediction, target, loss, N, workspace,
-                                                       workspace_bytes, mse_loss<float, F16>);
+  BY_SET(return launch_mse_loss<MseLossWorkspace<float, F16>>(prediction, target, loss, N, workspace,
+                                                              workspace_bytes, mse_loss<float, F16>))
 }
+
+extern "C" const char* mse_loss_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

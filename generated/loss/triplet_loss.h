@@ -127,6 +127,9 @@ int triplet_loss_f16_f32_openmp(const uint16_t* anchor, const uint16_t* positive
                                 float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
                                 int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* triplet_loss_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

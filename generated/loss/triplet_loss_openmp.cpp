@@ -10,17 +10,29 @@
 
 #include "triplet_loss.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "triplet_loss_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "triplet_loss_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "triplet_loss_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
@@ -42,33 +54,35 @@ void triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stor
   const TripletLossWorkspace<S, T> space(B, D);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   S* const total3_parts = reinterpret_cast<S*>(workspace + space.total3_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    S total3 = S(0);
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      S total = S(0);
-      S total2 = S(0);
-      for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-        Sum<S, kLanesOf<S>> total_lanes = S(0);
-        Sum<S, kLanesOf<S>> total2_lanes = S(0);
-        for_lanes<kLanesOf<S>>(d_block, smaller(d_block + 4096, D),
-                               [=, &total_lanes, &total2_lanes](int64_t d, auto active) {
-                                 const auto anchor_ = to_value<T>(load_once(&anchor[b * D + d], active));
-                                 const auto v = anchor_ - to_value<T>(load(&positive[b * D + d], active));
-                                 const auto v_2 = anchor_ - to_value<T>(load(&negative[b * D + d], active));
-                                 total_lanes += keep(active, v * v, S(0));
-                                 total2_lanes += keep(active, v_2 * v_2, S(0));
-                               });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
-        total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+      S total3 = S(0);
+      const int64_t b_end = smaller(b_first + b_chunk, B);
+      for (int64_t b = b_first; b < b_end; ++b) {
+        S total = S(0);
+        S total2 = S(0);
+        for (int64_t d_block = 0; d_block < D; d_block += 4096) {
+          Sum<S, kLanesOf<S>> total_lanes = S(0);
+          Sum<S, kLanesOf<S>> total2_lanes = S(0);
+          for_lanes<kLanesOf<S>>(d_block, smaller(d_block + 4096, D),
+                                 [=, &total_lanes, &total2_lanes](int64_t d, auto active) IN_SET {
+                                   const auto anchor_ = to_value<T>(load_once(&anchor[b * D + d], active));
+                                   const auto v = anchor_ - to_value<T>(load(&positive[b * D + d], active));
+                                   const auto v_2 = anchor_ - to_value<T>(load(&negative[b * D + d], active));
+                                   total_lanes += keep(active, v * v, S(0));
+                                   total2_lanes += keep(active, v_2 * v_2, S(0));
+                                 });
+          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        }
+        const S loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + S(1), S(0));
+        loss[b] = loss_here;
+        total3 += loss_here;
       }
-      const S loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + S(1), S(0));
-      loss[b] = loss_here;
-      total3 += loss_here;
+      total3_parts[b_first / b_chunk] = total3;
     }
-    total3_parts[b_first / b_chunk] = total3;
-  }
+  });
   S total3 = S(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     total3 = total3 + total3_parts[b_first / b_chunk];
@@ -99,52 +113,63 @@ int64_t workspace_of_triplet_loss(int64_t B, int64_t D) {
   return Space(B, D).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t triplet_loss_f32_f32_openmp_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossWorkspace<float, float>>(B, D);
+  BY_SET(return workspace_of_triplet_loss<TripletLossWorkspace<float, float>>(B, D))
 }
 
 extern "C" int triplet_loss_f32_f32_openmp(const float* anchor, const float* positive, const float* negative,
                                            float* loss, float* mean_loss, int64_t B, int64_t D,
                                            void* workspace, int64_t workspace_bytes) {
-  return launch_triplet_loss<TripletLossWorkspace<float, float>>(anchor, positive, negative, loss, mean_loss,
-                                                                 B, D, workspace, workspace_bytes,
-                                                                 triplet_loss<float, float>);
+  BY_SET(return launch_triplet_loss<TripletLossWorkspace<float, float>>(
+      anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes,
+      triplet_loss<float, float>))
 }
 
 extern "C" int64_t triplet_loss_f64_f64_openmp_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossWorkspace<double, double>>(B, D);
+  BY_SET(return workspace_of_triplet_loss<TripletLossWorkspace<double, double>>(B, D))
 }
 
 extern "C" int triplet_loss_f64_f64_openmp(const double* anchor, const double* positive,
                                            const double* negative, double* loss, double* mean_loss, int64_t B,
                                            int64_t D, void* workspace, int64_t workspace_bytes) {
-  return launch_triplet_loss<TripletLossWorkspace<double, double>>(
+  BY_SET(return launch_triplet_loss<TripletLossWorkspace<double, double>>(
       anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes,
-      triplet_loss<double, double>);
+      triplet_loss<double, double>))
 }
 
 extern "C" int64_t triplet_loss_bf16_f32_openmp_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossWorkspace<float, BF16>>(B, D);
+  BY_SET(return workspace_of_triplet_loss<TripletLossWorkspace<float, BF16>>(B, D))
 }
 
 extern "C" int triplet_loss_bf16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
                                             const uint16_t* negative, float* loss, float* mean_loss,
                                             int64_t B, int64_t D, void* workspace, int64_t workspace_bytes) {
-  return launch_triplet_loss<TripletLossWorkspace<float, BF16>>(anchor, positive, negative, loss, mean_loss,
-                                                                B, D, workspace, workspace_bytes,
-                                                                triplet_loss<float, BF16>);
+  BY_SET(return launch_triplet_loss<TripletLossWorkspace<float, BF16>>(
+      anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes,
+      triplet_loss<float, BF16>))
 }
 
 extern "C" int64_t triplet_loss_f16_f32_openmp_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossWorkspace<float, F16>>(B, D);
+  BY_SET(return workspace_of_triplet_loss<TripletLossWorkspace<float, F16>>(B, D))
 }
 
 extern "C" int triplet_loss_f16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
                                            const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
                                            int64_t D, void* workspace, int64_t workspace_bytes) {
-  return launch_triplet_loss<TripletLossWorkspace<float, F16>>(anchor, positive, negative, loss, mean_loss, B,
-                                                               D, workspace, workspace_bytes,
-                                                               triplet_loss<float, F16>);
+  BY_SET(return launch_triplet_loss<TripletLossWorkspace<float, F16>>(
+      anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes,
+      triplet_loss<float, F16>))
 }
+
+extern "C" const char* triplet_loss_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -8,26 +8,37 @@
 
 #include "matmul_activation.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "matmul_activation_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "matmul_activation_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "matmul_activation_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
                                 int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
             total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
@@ -38,19 +49,18 @@ void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const fl
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 template <class T>
 void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
                             int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
             total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
@@ -61,19 +71,18 @@ void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float*
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 template <class T>
 void matmul_activation_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
                             int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
             total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
@@ -85,7 +94,7 @@ void matmul_activation_gelu(const Stored<T>* x, const Stored<T>* y, const float*
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -100,34 +109,45 @@ int launch_matmul_activation(const T* x, const T* y, const float* bias, T* z, in
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int matmul_activation_identity_f32_openmp(const float* x, const float* y, const float* bias,
                                                      float* z, int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_identity<float>);
+  BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_identity<float>))
 }
 
 extern "C" int matmul_activation_identity_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias,
                                                       uint16_t* z, int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_identity<BF16>);
+  BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_identity<BF16>))
 }
 
 extern "C" int matmul_activation_relu_f32_openmp(const float* x, const float* y, const float* bias, float* z,
                                                  int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_relu<float>);
+  BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_relu<float>))
 }
 
 extern "C" int matmul_activation_relu_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias,
                                                   uint16_t* z, int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_relu<BF16>);
+  BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_relu<BF16>))
 }
 
 extern "C" int matmul_activation_gelu_f32_openmp(const float* x, const float* y, const float* bias, float* z,
                                                  int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_gelu<float>);
+  BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_gelu<float>))
 }
 
 extern "C" int matmul_activation_gelu_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias,
                                                   uint16_t* z, int64_t M, int64_t K, int64_t N) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_gelu<BF16>);
+  BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_gelu<BF16>))
 }
+
+extern "C" const char* matmul_activation_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

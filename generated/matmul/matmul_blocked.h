@@ -89,6 +89,9 @@ int matmul_blocked_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, i
 int matmul_blocked_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K,
                               int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* matmul_blocked_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

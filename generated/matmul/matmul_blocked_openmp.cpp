@@ -7,25 +7,36 @@
 
 #include "matmul_blocked.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "matmul_blocked_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "matmul_blocked_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "matmul_blocked_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
           Lanes<float, kLanes32> acc = 0.0f;
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
@@ -37,7 +48,7 @@ void matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -51,19 +62,30 @@ int launch_matmul_blocked(const T* x, const T* y, T* z, int64_t M, int64_t K, in
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int matmul_blocked_f32_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K,
                                          int64_t N) {
-  return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked<float>);
+  BY_SET(return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked<float>))
 }
 
 extern "C" int matmul_blocked_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M,
                                           int64_t K, int64_t N) {
-  return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked<BF16>);
+  BY_SET(return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked<BF16>))
 }
 
 extern "C" int matmul_blocked_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M,
                                          int64_t K, int64_t N) {
-  return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked<F16>);
+  BY_SET(return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked<F16>))
 }
+
+extern "C" const char* matmul_blocked_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

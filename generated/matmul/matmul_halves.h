@@ -68,6 +68,9 @@ int matmul_halves_cuda(const float* x, const float* y, float* z, int64_t M, int6
                        void* stream);
 int matmul_halves_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* matmul_halves_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

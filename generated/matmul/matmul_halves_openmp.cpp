@@ -7,20 +7,31 @@
 
 #include "matmul_halves.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "matmul_halves_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "matmul_halves_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t i = 0; i < 2; ++i) {
       for (int64_t m = i * larger(ceil_div(M, 2), 1);
@@ -28,7 +39,7 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
         for (int64_t j = 0; j < 2; ++j) {
           for_lanes<kLanes32>(j * larger(ceil_div(N, 2), 1),
                               smaller(j * larger(ceil_div(N, 2), 1) + larger(ceil_div(N, 2), 1), N),
-                              [=](int64_t n, auto active) {
+                              [=](int64_t n, auto active) IN_SET {
                                 Lanes<float, kLanes32> total = 0.0f;
                                 for (int64_t k = 0; k < K; ++k) {
                                   total += x[m * K + k] * load(&y[k * N + n], active);
@@ -39,13 +50,11 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
-}  // namespace
-
-extern "C" int matmul_halves_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K,
-                                    int64_t N) {
+// Checks the arguments, then runs.
+int launch_matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}}, {2, y, {K, N}}, {3, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
@@ -57,3 +66,21 @@ extern "C" int matmul_halves_openmp(const float* x, const float* y, float* z, in
   matmul_halves(x, y, z, M, K, N);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int matmul_halves_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K,
+                                    int64_t N) {
+  BY_SET(return launch_matmul_halves(x, y, z, M, K, N))
+}
+
+extern "C" const char* matmul_halves_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

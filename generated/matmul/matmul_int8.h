@@ -67,6 +67,9 @@ int matmul_int8_cuda(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, in
                      void* stream);
 int matmul_int8_openmp(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* matmul_int8_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -7,24 +7,35 @@
 
 #include "matmul_int8.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "matmul_int8_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "matmul_int8_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "matmul_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 void matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
           Lanes<int32_t, kLanes32> acc = 0;
           Lanes<int32_t, kLanes32> total = 0;
           for (int64_t k = 0; k < K; ++k) {
@@ -36,13 +47,11 @@ void matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
-}  // namespace
-
-extern "C" int matmul_int8_openmp(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K,
-                                  int64_t N) {
+// Checks the arguments, then runs.
+int launch_matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}}, {2, y, {K, N}}, {3, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
@@ -50,3 +59,21 @@ extern "C" int matmul_int8_openmp(const int8_t* x, const int8_t* y, int32_t* z, 
   matmul_int8(x, y, z, M, K, N);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int matmul_int8_openmp(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K,
+                                  int64_t N) {
+  BY_SET(return launch_matmul_int8(x, y, z, M, K, N))
+}
+
+extern "C" const char* matmul_int8_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -7,35 +7,47 @@
 
 #include "matmul.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "matmul_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "matmul_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-          Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-          for (int64_t k = 0; k < K; ++k) {
-            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
-          }
-          store_around(&z[m * N + n], active, to_stored<T>(total), around_caches);
-        });
+        for_lanes<kLanesOf<Value<T> > >(
+            n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+              Lanes<Value<T>, kLanesOf<Value<T> > > total = Value<T>(0);
+              for (int64_t k = 0; k < K; ++k) {
+                total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
+              }
+              store_around(&z[m * N + n], active, to_stored<T>(total), around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -49,23 +61,34 @@ int launch_matmul(const T* x, const T* y, T* z, int64_t M, int64_t K, int64_t N,
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int matmul_f32_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N) {
-  return launch_matmul(x, y, z, M, K, N, matmul<float>);
+  BY_SET(return launch_matmul(x, y, z, M, K, N, matmul<float>))
 }
 
 extern "C" int matmul_f64_openmp(const double* x, const double* y, double* z, int64_t M, int64_t K,
                                  int64_t N) {
-  return launch_matmul(x, y, z, M, K, N, matmul<double>);
+  BY_SET(return launch_matmul(x, y, z, M, K, N, matmul<double>))
 }
 
 extern "C" int matmul_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K,
                                   int64_t N) {
-  return launch_matmul(x, y, z, M, K, N, matmul<BF16>);
+  BY_SET(return launch_matmul(x, y, z, M, K, N, matmul<BF16>))
 }
 
 extern "C" int matmul_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K,
                                  int64_t N) {
-  return launch_matmul(x, y, z, M, K, N, matmul<F16>);
+  BY_SET(return launch_matmul(x, y, z, M, K, N, matmul<F16>))
 }
+
+extern "C" const char* matmul_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -77,6 +77,9 @@ int similarity_int8_openmp(const int8_t* query, const int8_t* row, const float* 
                            const float* row_scale, float* score, int64_t M, int64_t K, int64_t N,
                            void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* similarity_int8_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -12,44 +12,58 @@
 
 #include "similarity_int8.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "similarity_int8_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "similarity_int8_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For K <= 15 && N <= 15: rows that fill no vector.
 void similarity_int8_short(const int8_t* query, const int8_t* row, const float* query_scale,
                            const float* row_scale, float* score, int64_t M, int64_t K, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      for (int64_t n = 0; n < N; ++n) {
-        Lanes<int32_t, kLanes32> total = 0;
-        for (int64_t k = 0; k < K; ++k) {
-          total += widened_bytes<int32_t>(load_every(&query[m * K + k], K, active)) * int32_t(row[n * K + k]);
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        for (int64_t n = 0; n < N; ++n) {
+          Lanes<int32_t, kLanes32> total = 0;
+          for (int64_t k = 0; k < K; ++k) {
+            total +=
+                widened_bytes<int32_t>(load_every(&query[m * K + k], K, active)) * int32_t(row[n * K + k]);
+          }
+          store_every(&score[m * N + n], N, active,
+                      load(&query_scale[m], active) * row_scale[n] * convert<float>(total));
         }
-        store_every(&score[m * N + n], N, active,
-                    load(&query_scale[m], active) * row_scale[n] * convert<float>(total));
-      }
-    });
-  }
+      });
+    }
+  });
 }
 
 // For K <= 15: rows that fill no vector.
 void similarity_int8_short2(const int8_t* query, const int8_t* row, const float* query_scale,
                             const float* row_scale, float* score, int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
           Lanes<int32_t, kLanes32> total = 0;
           for (int64_t k = 0; k < K; ++k) {
             total +=
@@ -61,7 +75,7 @@ void similarity_int8_short2(const int8_t* query, const int8_t* row, const float*
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -82,26 +96,28 @@ void similarity_int8(const int8_t* query, const int8_t* row, const float* query_
   const SimilarityInt8Workspace space(M, K, N);
   int32_t* const total_part = reinterpret_cast<int32_t*>(workspace + space.total_part);
   if (K_shares > 1) {
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t k_share = 0; k_share < K_shares; ++k_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t n = 0; n < N; ++n) {
-          int32_t total = 0;
-          const int64_t k_begin = share_begin(k_share, K_shares, K, 64),
-                        k_end = share_begin(k_share + 1, K_shares, K, 64);
-          ShortSum<kLanes16> total_lanes = 0;
-          for_lanes<kLanes16>(k_begin, k_end, [=, &total_lanes](int64_t k, auto active) {
-            total_lanes.add(keep(active, widened_bytes<int16_t>(load(&query[m * K + k], active)), 0),
-                            widened_bytes<int16_t>(load(&row[n * K + k], active)));
-          });
-          total = wrapping_add(total, across(total_lanes, [](auto a, auto b) { return a + b; }));
-          total_part[(k_share * M + m) * N + n] = total;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t k_share = 0; k_share < K_shares; ++k_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          for (int64_t n = 0; n < N; ++n) {
+            int32_t total = 0;
+            const int64_t k_begin = share_begin(k_share, K_shares, K, 64),
+                          k_end = share_begin(k_share + 1, K_shares, K, 64);
+            ShortSum<kLanes16> total_lanes = 0;
+            for_lanes<kLanes16>(k_begin, k_end, [=, &total_lanes](int64_t k, auto active) IN_SET {
+              total_lanes.add(keep(active, widened_bytes<int16_t>(load(&query[m * K + k], active)), 0),
+                              widened_bytes<int16_t>(load(&row[n * K + k], active)));
+            });
+            total = wrapping_add(total, across(total_lanes, [](auto a, auto b) IN_SET { return a + b; }));
+            total_part[(k_share * M + m) * N + n] = total;
+          }
         }
       }
-    }
+    });
     for (int64_t m = 0; m < M; ++m) {
       const float query_scale_ = query_scale[m];
-      for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
         Lanes<int32_t, kLanes32> total = 0;
         for (int64_t k_share = 0; k_share < K_shares; ++k_share) {
           total += load(&total_part[(k_share * M + m) * N + n], active);
@@ -110,37 +126,30 @@ void similarity_int8(const int8_t* query, const int8_t* row, const float* query_
       });
     }
   } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n = 0; n < N; ++n) {
-        const bool from_memory = N * K >= kBeyondCaches;
-        int32_t total = 0;
-        ShortSum<kLanes16> total_lanes = 0;
-        for_lanes<kLanes16>(0, K, [=, &total_lanes](int64_t k, auto active) {
-          if (from_memory) prefetch_soon(2048, &row[n * K + k]);
-          total_lanes.add(keep(active, widened_bytes<int16_t>(load(&query[m * K + k], active)), 0),
-                          widened_bytes<int16_t>(load(&row[n * K + k], active)));
-        });
-        total = wrapping_add(total, across(total_lanes, [](auto a, auto b) { return a + b; }));
-        score[m * N + n] = query_scale[m] * row_scale[n] * float(total);
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        for (int64_t n = 0; n < N; ++n) {
+          const bool from_memory = N * K >= kBeyondCaches;
+          int32_t total = 0;
+          ShortSum<kLanes16> total_lanes = 0;
+          for_lanes<kLanes16>(0, K, [=, &total_lanes](int64_t k, auto active) IN_SET {
+            if (from_memory) prefetch_soon(2048, &row[n * K + k]);
+            total_lanes.add(keep(active, widened_bytes<int16_t>(load(&query[m * K + k], active)), 0),
+                            widened_bytes<int16_t>(load(&row[n * K + k], active)));
+          });
+          total = wrapping_add(total, across(total_lanes, [](auto a, auto b) IN_SET { return a + b; }));
+          score[m * N + n] = query_scale[m] * row_scale[n] * float(total);
+        }
       }
-    }
+    });
   }
 }
 
-}  // namespace
-
-extern "C" int64_t similarity_int8_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  if (const int status = check_sizes({{6, M}, {7, K}, {8, N}})) return -status;
-  if (M == 0 || N == 0) return 0;
-  if (K <= 15 && N <= 15) return 0;
-  if (K <= 15) return 0;
-  return SimilarityInt8Workspace(M, K, N).bytes;
-}
-
-extern "C" int similarity_int8_openmp(const int8_t* query, const int8_t* row, const float* query_scale,
-                                      const float* row_scale, float* score, int64_t M, int64_t K, int64_t N,
-                                      void* workspace, int64_t workspace_bytes) {
+// Checks the arguments, then runs.
+int launch_similarity_int8(const int8_t* query, const int8_t* row, const float* query_scale,
+                           const float* row_scale, float* score, int64_t M, int64_t K, int64_t N,
+                           void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{6, M}, {7, K}, {8, N}})) return status;
   const Array arrays[] = {
       {1, query, {M, K}}, {2, row, {N, K}}, {3, query_scale, {M}}, {4, row_scale, {N}}, {5, score, {M, N}}};
@@ -160,3 +169,36 @@ extern "C" int similarity_int8_openmp(const int8_t* query, const int8_t* row, co
   similarity_int8(query, row, query_scale, row_scale, score, M, K, N, memory.data);
   return 0;
 }
+
+// The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_similarity_int8(int64_t M, int64_t K, int64_t N) {
+  if (const int status = check_sizes({{6, M}, {7, K}, {8, N}})) return -status;
+  if (M == 0 || N == 0) return 0;
+  if (K <= 15 && N <= 15) return 0;
+  if (K <= 15) return 0;
+  return SimilarityInt8Workspace(M, K, N).bytes;
+}
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int64_t similarity_int8_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_similarity_int8(M, K, N))
+}
+
+extern "C" int similarity_int8_openmp(const int8_t* query, const int8_t* row, const float* query_scale,
+                                      const float* row_scale, float* score, int64_t M, int64_t K, int64_t N,
+                                      void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_similarity_int8(query, row, query_scale, row_scale, score, M, K, N, workspace,
+                                       workspace_bytes))
+}
+
+extern "C" const char* similarity_int8_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

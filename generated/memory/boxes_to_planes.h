@@ -96,6 +96,9 @@ int boxes_to_planes_f64_cuda(const double* boxes, double* left, double* top, dou
 int boxes_to_planes_f64_openmp(const double* boxes, double* left, double* top, double* right, double* bottom,
                                int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* boxes_to_planes_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

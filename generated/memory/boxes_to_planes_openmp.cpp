@@ -7,26 +7,38 @@
 
 #include "boxes_to_planes.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "boxes_to_planes_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "boxes_to_planes_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "boxes_to_planes_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void boxes_to_planes(const Stored<T>* boxes, Stored<T>* left, Stored<T>* top, Stored<T>* right,
                      Stored<T>* bottom, int64_t N) {
   const bool around_caches = N * (4 * kBytes<T>) >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
-          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
+      for_lines<kLanesOf<Value<T> > >(
+          around_caches, &left[n_first], n_first, smaller(n_first + 4096, N),
+          [=](int64_t n, auto active) IN_SET {
             store_around(&left[n], active, load_field<4, 0>(&boxes[n * 4], active), around_caches);
             store_around(&top[n], active, load_field<4, 1>(&boxes[n * 4], active), around_caches);
             store_around(&right[n], active, load_field<4, 2>(&boxes[n * 4], active), around_caches);
@@ -34,7 +46,7 @@ void boxes_to_planes(const Stored<T>* boxes, Stored<T>* left, Stored<T>* top, St
           });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -49,19 +61,30 @@ int launch_boxes_to_planes(const T* boxes, T* left, T* top, T* right, T* bottom,
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int boxes_to_planes_f32_openmp(const float* boxes, float* left, float* top, float* right,
                                           float* bottom, int64_t N) {
-  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes<float>);
+  BY_SET(return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes<float>))
 }
 
 extern "C" int boxes_to_planes_bf16_openmp(const uint16_t* boxes, uint16_t* left, uint16_t* top,
                                            uint16_t* right, uint16_t* bottom, int64_t N) {
-  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes<BF16>);
+  BY_SET(return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes<BF16>))
 }
 
 extern "C" int boxes_to_planes_f64_openmp(const double* boxes, double* left, double* top, double* right,
                                           double* bottom, int64_t N) {
-  return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes<double>);
+  BY_SET(return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes<double>))
 }
+
+extern "C" const char* boxes_to_planes_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -96,6 +96,9 @@ int convert_f32_i8_openmp(const float* x, int8_t* y, int64_t N);
 int convert_i8_f32_cuda(const int8_t* x, float* y, int64_t N, void* stream);
 int convert_i8_f32_openmp(const int8_t* x, float* y, int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* convert_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

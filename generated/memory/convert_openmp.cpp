@@ -7,60 +7,70 @@
 
 #include "convert.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "convert_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "convert_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "convert_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T, class U>
 void convert__kernel(const Stored<T>* x, Stored<U>* y, int64_t N) {
   const bool around_caches = N * (8 / kBytes<T>) >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanes32>(
-          around_caches, &y[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-            store_around(&y[n], active, to_value<T>(to_stored<U>(load(&x[n], active))), around_caches);
-          });
+      for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
+                          [=](int64_t n, auto active) IN_SET {
+                            store_around(&y[n], active, to_value<T>(to_stored<U>(load(&x[n], active))),
+                                         around_caches);
+                          });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 void convert_f32_i8(const float* x, int8_t* y, int64_t N) {
   const bool around_caches = N >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
-                          [=](int64_t n, auto active) {
+                          [=](int64_t n, auto active) IN_SET {
                             store_around(&y[n], active, saturate<int8_t>(load(&x[n], active)), around_caches);
                           });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 void convert_i8_f32(const int8_t* x, float* y, int64_t N) {
   const bool around_caches = N * 4 >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
-                          [=](int64_t n, auto active) {
+                          [=](int64_t n, auto active) IN_SET {
                             store_around(&y[n], active, convert<float>(load(&x[n], active)), around_caches);
                           });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -74,28 +84,39 @@ int launch_convert(const XElement* x, YElement* y, int64_t N, Run run) {
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int convert_f32_bf16_openmp(const float* x, uint16_t* y, int64_t N) {
-  return launch_convert(x, y, N, convert__kernel<float, BF16>);
+  BY_SET(return launch_convert(x, y, N, convert__kernel<float, BF16>))
 }
 
 extern "C" int convert_bf16_f32_openmp(const uint16_t* x, float* y, int64_t N) {
-  return launch_convert(x, y, N, convert__kernel<BF16, float>);
+  BY_SET(return launch_convert(x, y, N, convert__kernel<BF16, float>))
 }
 
 extern "C" int convert_f32_f16_openmp(const float* x, uint16_t* y, int64_t N) {
-  return launch_convert(x, y, N, convert__kernel<float, F16>);
+  BY_SET(return launch_convert(x, y, N, convert__kernel<float, F16>))
 }
 
 extern "C" int convert_f16_f32_openmp(const uint16_t* x, float* y, int64_t N) {
-  return launch_convert(x, y, N, convert__kernel<F16, float>);
+  BY_SET(return launch_convert(x, y, N, convert__kernel<F16, float>))
 }
 
 extern "C" int convert_f32_i8_openmp(const float* x, int8_t* y, int64_t N) {
-  return launch_convert(x, y, N, convert_f32_i8);
+  BY_SET(return launch_convert(x, y, N, convert_f32_i8))
 }
 
 extern "C" int convert_i8_f32_openmp(const int8_t* x, float* y, int64_t N) {
-  return launch_convert(x, y, N, convert_i8_f32);
+  BY_SET(return launch_convert(x, y, N, convert_i8_f32))
 }
+
+extern "C" const char* convert_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

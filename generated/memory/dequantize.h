@@ -100,6 +100,9 @@ int dequantize_bf16_u8_cuda(const uint8_t* q, const float* scale, const int32_t*
 int dequantize_bf16_u8_openmp(const uint8_t* q, const float* scale, const int32_t* zero, uint16_t* x,
                               int64_t N, int64_t C);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* dequantize_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -7,27 +7,38 @@
 
 #include "dequantize.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "dequantize_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "dequantize_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "dequantize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class Q, class T>
 void dequantize(const Q* q, const float* scale, const int32_t* zero, Stored<T>* x, int64_t N, int64_t C) {
   const bool around_caches = N * C * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (N * C > 16384))
-  {
+  in_parallel(N * C > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
         for_lines<kLanes32>(
             around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
-            [=](int64_t c, auto active) {
+            [=](int64_t c, auto active) IN_SET {
               store_around(&x[n * C + c], active,
                            to_stored<T>(convert<float>(widened_bytes<int32_t>(load(&q[n * C + c], active)) -
                                                        load(&zero[c], active)) *
@@ -37,7 +48,7 @@ void dequantize(const Q* q, const float* scale, const int32_t* zero, Stored<T>* 
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -52,24 +63,35 @@ int launch_dequantize(const QElement* q, const float* scale, const int32_t* zero
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int dequantize_f32_i8_openmp(const int8_t* q, const float* scale, const int32_t* zero, float* x,
                                         int64_t N, int64_t C) {
-  return launch_dequantize(q, scale, zero, x, N, C, dequantize<int8_t, float>);
+  BY_SET(return launch_dequantize(q, scale, zero, x, N, C, dequantize<int8_t, float>))
 }
 
 extern "C" int dequantize_f32_u8_openmp(const uint8_t* q, const float* scale, const int32_t* zero, float* x,
                                         int64_t N, int64_t C) {
-  return launch_dequantize(q, scale, zero, x, N, C, dequantize<uint8_t, float>);
+  BY_SET(return launch_dequantize(q, scale, zero, x, N, C, dequantize<uint8_t, float>))
 }
 
 extern "C" int dequantize_bf16_i8_openmp(const int8_t* q, const float* scale, const int32_t* zero,
                                          uint16_t* x, int64_t N, int64_t C) {
-  return launch_dequantize(q, scale, zero, x, N, C, dequantize<int8_t, BF16>);
+  BY_SET(return launch_dequantize(q, scale, zero, x, N, C, dequantize<int8_t, BF16>))
 }
 
 extern "C" int dequantize_bf16_u8_openmp(const uint8_t* q, const float* scale, const int32_t* zero,
                                          uint16_t* x, int64_t N, int64_t C) {
-  return launch_dequantize(q, scale, zero, x, N, C, dequantize<uint8_t, BF16>);
+  BY_SET(return launch_dequantize(q, scale, zero, x, N, C, dequantize<uint8_t, BF16>))
 }
+
+extern "C" const char* dequantize_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -78,6 +78,9 @@ int embedding_bf16_cuda(const int32_t* token, const uint16_t* table, uint16_t* r
 int embedding_bf16_openmp(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N, int64_t V,
                           int64_t D);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* embedding_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -7,27 +7,38 @@
 
 #include "embedding.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "embedding_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "embedding_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "embedding_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void embedding(const int32_t* token, const Stored<T>* table, Stored<T>* row, int64_t N, int64_t V,
                int64_t D) {
   const bool around_caches = N * D * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (N * D > 16384))
-  {
+  in_parallel(N * D > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t d_first = 0; d_first < D; d_first += 4096) {
         for_lines<kLanes32>(around_caches, &row[n * D + d_first], d_first, smaller(d_first + 4096, D),
-                            [=](int64_t d, auto active) {
+                            [=](int64_t d, auto active) IN_SET {
                               store_around(&row[n * D + d], active,
                                            inside(int64_t(token[n]), V)
                                                ? load(&table[int64_t(token[n]) * D + d], active)
@@ -37,7 +48,7 @@ void embedding(const int32_t* token, const Stored<T>* table, Stored<T>* row, int
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -51,14 +62,25 @@ int launch_embedding(const int32_t* token, const T* table, T* row, int64_t N, in
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
 
 extern "C" int embedding_f32_openmp(const int32_t* token, const float* table, float* row, int64_t N,
                                     int64_t V, int64_t D) {
-  return launch_embedding(token, table, row, N, V, D, embedding<float>);
+  BY_SET(return launch_embedding(token, table, row, N, V, D, embedding<float>))
 }
 
 extern "C" int embedding_bf16_openmp(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N,
                                      int64_t V, int64_t D) {
-  return launch_embedding(token, table, row, N, V, D, embedding<BF16>);
+  BY_SET(return launch_embedding(token, table, row, N, V, D, embedding<BF16>))
 }
+
+extern "C" const char* embedding_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -92,6 +92,9 @@ int quantize_bf16_i8_openmp(const uint16_t* x, float scale, int32_t zero, int8_t
 int quantize_bf16_u8_cuda(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N, void* stream);
 int quantize_bf16_u8_openmp(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* quantize_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -7,32 +7,44 @@
 
 #include "quantize.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "quantize_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "quantize_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "quantize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class Q, class T>
 void quantize(const Stored<T>* x, float scale, int32_t zero, Q* q, int64_t N) {
   const bool around_caches = N >= kBeyondCaches;
-  OMP(omp parallel if (N > 16384))
-  {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       for_lines<kLanes32>(
-          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
+          around_caches, &q[n_first], n_first, smaller(n_first + 4096, N),
+          [=](int64_t n, auto active) IN_SET {
             store_around(&q[n], active,
                          saturate<Q>(round(quotient(to_value<T>(load(&x[n], active)), scale)) + float(zero)),
                          around_caches);
           });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -46,20 +58,31 @@ int launch_quantize(const XElement* x, float scale, int32_t zero, QElement* q, i
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int quantize_f32_i8_openmp(const float* x, float scale, int32_t zero, int8_t* q, int64_t N) {
-  return launch_quantize(x, scale, zero, q, N, quantize<int8_t, float>);
+  BY_SET(return launch_quantize(x, scale, zero, q, N, quantize<int8_t, float>))
 }
 
 extern "C" int quantize_f32_u8_openmp(const float* x, float scale, int32_t zero, uint8_t* q, int64_t N) {
-  return launch_quantize(x, scale, zero, q, N, quantize<uint8_t, float>);
+  BY_SET(return launch_quantize(x, scale, zero, q, N, quantize<uint8_t, float>))
 }
 
 extern "C" int quantize_bf16_i8_openmp(const uint16_t* x, float scale, int32_t zero, int8_t* q, int64_t N) {
-  return launch_quantize(x, scale, zero, q, N, quantize<int8_t, BF16>);
+  BY_SET(return launch_quantize(x, scale, zero, q, N, quantize<int8_t, BF16>))
 }
 
 extern "C" int quantize_bf16_u8_openmp(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N) {
-  return launch_quantize(x, scale, zero, q, N, quantize<uint8_t, BF16>);
+  BY_SET(return launch_quantize(x, scale, zero, q, N, quantize<uint8_t, BF16>))
 }
+
+extern "C" const char* quantize_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

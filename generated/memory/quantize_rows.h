@@ -98,6 +98,9 @@ int64_t quantize_rows_f16_openmp_workspace(int64_t M, int64_t N);
 int quantize_rows_f16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
                              void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* quantize_rows_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

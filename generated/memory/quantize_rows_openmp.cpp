@@ -12,27 +12,38 @@
 
 #include "quantize_rows.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "quantize_rows_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "quantize_rows_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "quantize_rows_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void quantize_rows_short(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N) {
   const bool around_caches = M * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
         Lanes<float, kLanes32> greatest = -INFINITY;
         for (int64_t n = 0; n < N; ++n) {
           greatest = maximum(greatest, absolute(to_value<T>(load_every(&x[m * N + n], N, active))));
@@ -48,7 +59,7 @@ void quantize_rows_short(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -73,21 +84,21 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
   float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = M * N >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         const int64_t m_ahead = N <= 65536 / kBytes<T> ? smaller(m + 1, M - 1) : m;
         float greatest = -INFINITY;
         Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
+        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
           greatest_lanes = maximum(
               greatest_lanes, keep(active, absolute(to_value<T>(load(&x[m * N + n], active))), -INFINITY));
         });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest =
+            maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
         const float scale_here = maximum(greatest, 0.0f) / 127.0f;
         scale[m] = scale_here;
-        for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[m_ahead * N + n]);
           store_around(
               &q[m * N + n], active,
@@ -98,24 +109,27 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        float greatest = -INFINITY;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(
-              greatest_lanes, keep(active, absolute(to_value<T>(load(&x[m * N + n], active))), -INFINITY));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * M + m] = greatest;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          float greatest = -INFINITY;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Extreme<float, kLanes32> greatest_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
+            greatest_lanes = maximum(
+                greatest_lanes, keep(active, absolute(to_value<T>(load(&x[m * N + n], active))), -INFINITY));
+          });
+          greatest =
+              maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          greatest_part[n_share * M + m] = greatest;
+        }
       }
-    }
-    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<float, kLanes32> greatest = -INFINITY;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         greatest = maximum(greatest, load(&greatest_part[n_share * M + m], active));
@@ -124,8 +138,7 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
       store(&scale[m], active, load(&scale_here2[m], active));
     });
     const bool around_caches = M * N >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -133,7 +146,7 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanes32>(
-              around_caches, &q[m * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+              around_caches, &q[m * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&q[m * N + n], active,
                              saturate<int8_t>(
                                  scale_here > 0.0f
@@ -144,7 +157,7 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
@@ -176,34 +189,45 @@ int64_t workspace_of_quantize_rows(int64_t M, int64_t N) {
   return Space(M, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t quantize_rows_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_quantize_rows<QuantizeRowsWorkspace>(M, N);
+  BY_SET(return workspace_of_quantize_rows<QuantizeRowsWorkspace>(M, N))
 }
 
 extern "C" int quantize_rows_f32_openmp(const float* x, int8_t* q, float* scale, int64_t M, int64_t N,
                                         void* workspace, int64_t workspace_bytes) {
-  return launch_quantize_rows<QuantizeRowsWorkspace>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                     quantize_rows_short<float>, quantize_rows<float>);
+  BY_SET(return launch_quantize_rows<QuantizeRowsWorkspace>(x, q, scale, M, N, workspace, workspace_bytes,
+                                                            quantize_rows_short<float>, quantize_rows<float>))
 }
 
 extern "C" int64_t quantize_rows_bf16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_quantize_rows<QuantizeRowsWorkspace>(M, N);
+  BY_SET(return workspace_of_quantize_rows<QuantizeRowsWorkspace>(M, N))
 }
 
 extern "C" int quantize_rows_bf16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
                                          void* workspace, int64_t workspace_bytes) {
-  return launch_quantize_rows<QuantizeRowsWorkspace>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                     quantize_rows_short<BF16>, quantize_rows<BF16>);
+  BY_SET(return launch_quantize_rows<QuantizeRowsWorkspace>(x, q, scale, M, N, workspace, workspace_bytes,
+                                                            quantize_rows_short<BF16>, quantize_rows<BF16>))
 }
 
 extern "C" int64_t quantize_rows_f16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_quantize_rows<QuantizeRowsWorkspace>(M, N);
+  BY_SET(return workspace_of_quantize_rows<QuantizeRowsWorkspace>(M, N))
 }
 
 extern "C" int quantize_rows_f16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
                                         void* workspace, int64_t workspace_bytes) {
-  return launch_quantize_rows<QuantizeRowsWorkspace>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                     quantize_rows_short<F16>, quantize_rows<F16>);
+  BY_SET(return launch_quantize_rows<QuantizeRowsWorkspace>(x, q, scale, M, N, workspace, workspace_bytes,
+                                                            quantize_rows_short<F16>, quantize_rows<F16>))
 }
+
+extern "C" const char* quantize_rows_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -73,6 +73,9 @@ int sgd_momentum_cuda(const float* gradient, float rate, float momentum, float* 
 int sgd_momentum_openmp(const float* gradient, float rate, float momentum, float* weight, float* velocity,
                         int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* sgd_momentum_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -7,31 +7,44 @@
 
 #include "sgd_momentum.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "sgd_momentum_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "sgd_momentum_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "sgd_momentum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 void sgd_momentum(const float* gradient, float rate, float momentum, float* weight, float* velocity,
                   int64_t N) {
-  OMP(omp parallel for schedule(static) if (N > 16384))
-  for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-    for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) {
-      store(&velocity[n], active, momentum * load(&velocity[n], active) + load(&gradient[n], active));
-      store(&weight[n], active, load(&weight[n], active) - rate * load(&velocity[n], active));
-    });
-  }
+  in_parallel(N > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) IN_SET {
+        store(&velocity[n], active, momentum * load(&velocity[n], active) + load(&gradient[n], active));
+        store(&weight[n], active, load(&weight[n], active) - rate * load(&velocity[n], active));
+      });
+    }
+  });
 }
 
-}  // namespace
-
-extern "C" int sgd_momentum_openmp(const float* gradient, float rate, float momentum, float* weight,
-                                   float* velocity, int64_t N) {
+// Checks the arguments, then runs.
+int launch_sgd_momentum(const float* gradient, float rate, float momentum, float* weight, float* velocity,
+                        int64_t N) {
   if (const int status = check_sizes({{6, N}})) return status;
   const Array arrays[] = {{1, gradient, {N}}, {4, weight, {N}}, {5, velocity, {N}}};
   if (const int status = check_arrays(arrays, {{5, 1}})) return status;
@@ -39,3 +52,21 @@ extern "C" int sgd_momentum_openmp(const float* gradient, float rate, float mome
   sgd_momentum(gradient, rate, momentum, weight, velocity, N);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int sgd_momentum_openmp(const float* gradient, float rate, float momentum, float* weight,
+                                   float* velocity, int64_t N) {
+  BY_SET(return launch_sgd_momentum(gradient, rate, momentum, weight, velocity, N))
+}
+
+extern "C" const char* sgd_momentum_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

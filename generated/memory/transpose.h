@@ -84,6 +84,9 @@ int transpose_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N);
 int transpose_u8_cuda(const uint8_t* x, uint8_t* y, int64_t M, int64_t N, void* stream);
 int transpose_u8_openmp(const uint8_t* x, uint8_t* y, int64_t M, int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* transpose_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -7,22 +7,33 @@
 
 #include "transpose.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "transpose_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "transpose_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "transpose_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void transpose(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
   const bool around_caches = N * M * kBytes<T> >= kBeyondCaches;
   const int64_t m_part = N <= 16 || (around_caches && M % (64 / kBytes<T>) != 0) ? 512 : 64 / kBytes<T>;
-  OMP(omp parallel if (N * M > 16384))
-  {
+  in_parallel(N * M > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 1024) {
       for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) {
@@ -32,8 +43,9 @@ void transpose(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
           Stored<T> x_turned[(64 / kBytes<T>)*512];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lines<kLanesOf<Value<T>>>(
-                around_caches, &y[n * M + m_begin], m_begin, m_end, [=, &x_turned](int64_t m, auto active) {
+            for_lines<kLanesOf<Value<T> > >(
+                around_caches, &y[n * M + m_begin], m_begin, m_end,
+                [=, &x_turned](int64_t m, auto active) IN_SET {
                   store_around(&y[n * M + m], active,
                                load(&x_turned[(n - n_group) * m_part + m - m_begin], active), around_caches);
                 });
@@ -42,7 +54,7 @@ void transpose(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -56,20 +68,31 @@ int launch_transpose(const T* x, T* y, int64_t M, int64_t N, Run run) {
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int transpose_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
-  return launch_transpose(x, y, M, N, transpose<float>);
+  BY_SET(return launch_transpose(x, y, M, N, transpose<float>))
 }
 
 extern "C" int transpose_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
-  return launch_transpose(x, y, M, N, transpose<double>);
+  BY_SET(return launch_transpose(x, y, M, N, transpose<double>))
 }
 
 extern "C" int transpose_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
-  return launch_transpose(x, y, M, N, transpose<BF16>);
+  BY_SET(return launch_transpose(x, y, M, N, transpose<BF16>))
 }
 
 extern "C" int transpose_u8_openmp(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
-  return launch_transpose(x, y, M, N, transpose<uint8_t>);
+  BY_SET(return launch_transpose(x, y, M, N, transpose<uint8_t>))
 }
+
+extern "C" const char* transpose_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

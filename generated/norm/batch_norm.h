@@ -130,6 +130,9 @@ int batch_norm_bf16_openmp(float momentum, const uint16_t* x, const float* gamma
                            uint16_t* y, float* batch_mean, float* batch_variance, float* running_mean,
                            float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* batch_norm_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

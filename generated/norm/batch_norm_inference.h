@@ -104,6 +104,9 @@ int batch_norm_inference_bf16_openmp(const uint16_t* x, const float* running_mea
                                      const float* running_variance, const float* gamma, const float* beta,
                                      uint16_t* y, int64_t B, int64_t C, int64_t H, int64_t W);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* batch_norm_inference_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

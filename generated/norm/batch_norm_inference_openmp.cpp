@@ -8,30 +8,41 @@
 
 #include "batch_norm_inference.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "batch_norm_inference_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "batch_norm_inference_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "batch_norm_inference_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void batch_norm_inference(const Stored<T>* x, const Value<T>* running_mean, const Value<T>* running_variance,
                           const Value<T>* gamma, const Value<T>* beta, Stored<T>* y, int64_t B, int64_t C,
                           int64_t H, int64_t W) {
   const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (B * C * H * W > 16384))
-  {
+  in_parallel(B * C * H * W > 16384, [&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          for_lines<kLanesOf<Value<T>>>(
+          for_lines<kLanesOf<Value<T> > >(
               around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first, smaller(hw_first + 4096, H * W),
-              [=](int64_t hw, auto active) {
+              [=](int64_t hw, auto active) IN_SET {
                 store_around(&y[(b * C + c) * (H * W) + hw], active,
                              to_stored<T>((to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) -
                                            running_mean[c]) *
@@ -43,15 +54,13 @@ void batch_norm_inference(const Stored<T>* x, const Value<T>* running_mean, cons
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
-}  // namespace
-
-extern "C" int batch_norm_inference_f32_openmp(const float* x, const float* running_mean,
-                                               const float* running_variance, const float* gamma,
-                                               const float* beta, float* y, int64_t B, int64_t C, int64_t H,
-                                               int64_t W) {
+// Checks the arguments, then runs.
+int launch_batch_norm_inference_f32(const float* x, const float* running_mean, const float* running_variance,
+                                    const float* gamma, const float* beta, float* y, int64_t B, int64_t C,
+                                    int64_t H, int64_t W) {
   if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
   const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
                           {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
@@ -61,10 +70,10 @@ extern "C" int batch_norm_inference_f32_openmp(const float* x, const float* runn
   return 0;
 }
 
-extern "C" int batch_norm_inference_f64_openmp(const double* x, const double* running_mean,
-                                               const double* running_variance, const double* gamma,
-                                               const double* beta, double* y, int64_t B, int64_t C, int64_t H,
-                                               int64_t W) {
+// Checks the arguments, then runs.
+int launch_batch_norm_inference_f64(const double* x, const double* running_mean,
+                                    const double* running_variance, const double* gamma, const double* beta,
+                                    double* y, int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
   const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
                           {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
@@ -74,10 +83,10 @@ extern "C" int batch_norm_inference_f64_openmp(const double* x, const double* ru
   return 0;
 }
 
-extern "C" int batch_norm_inference_bf16_openmp(const uint16_t* x, const float* running_mean,
-                                                const float* running_variance, const float* gamma,
-                                                const float* beta, uint16_t* y, int64_t B, int64_t C,
-                                                int64_t H, int64_t W) {
+// Checks the arguments, then runs.
+int launch_batch_norm_inference_bf16(const uint16_t* x, const float* running_mean,
+                                     const float* running_variance, const float* gamma, const float* beta,
+                                     uint16_t* y, int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
   const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
                           {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
@@ -86,3 +95,40 @@ extern "C" int batch_norm_inference_bf16_openmp(const uint16_t* x, const float* 
   batch_norm_inference<BF16>(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int batch_norm_inference_f32_openmp(const float* x, const float* running_mean,
+                                               const float* running_variance, const float* gamma,
+                                               const float* beta, float* y, int64_t B, int64_t C, int64_t H,
+                                               int64_t W) {
+  BY_SET(
+      return launch_batch_norm_inference_f32(x, running_mean, running_variance, gamma, beta, y, B, C, H, W))
+}
+
+extern "C" int batch_norm_inference_f64_openmp(const double* x, const double* running_mean,
+                                               const double* running_variance, const double* gamma,
+                                               const double* beta, double* y, int64_t B, int64_t C, int64_t H,
+                                               int64_t W) {
+  BY_SET(
+      return launch_batch_norm_inference_f64(x, running_mean, running_variance, gamma, beta, y, B, C, H, W))
+}
+
+extern "C" int batch_norm_inference_bf16_openmp(const uint16_t* x, const float* running_mean,
+                                                const float* running_variance, const float* gamma,
+                                                const float* beta, uint16_t* y, int64_t B, int64_t C,
+                                                int64_t H, int64_t W) {
+  BY_SET(
+      return launch_batch_norm_inference_bf16(x, running_mean, running_variance, gamma, beta, y, B, C, H, W))
+}
+
+extern "C" const char* batch_norm_inference_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

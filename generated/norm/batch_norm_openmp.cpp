@@ -9,23 +9,34 @@
 
 #include "batch_norm.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "batch_norm_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "batch_norm_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "batch_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
 void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                 Stored<T>* y, Value<T>* batch_mean, Value<T>* batch_variance, Value<T>* running_mean,
                 Value<T>* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
   const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t c = 0; c < C; ++c) {
       Value<T> total = Value<T>(0);
@@ -37,21 +48,23 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
           const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
           const Value<T> here = Value<T>(hw_end - hw_first);
           Value<T> total_part = Value<T>(0);
-          Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-            total_part_lanes +=
-                keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
-          });
-          total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
+          Sum<Value<T>, kLanesOf<Value<T> > > total_part_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T> > >(
+              hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
+                total_part_lanes +=
+                    keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
+              });
+          total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
           const Value<T> mean = total_part / here;
-          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-            if (from_memory)
-              prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
-            const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-            total2_lanes += keep(active, d * d, Value<T>(0));
-          });
-          total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+          Sum<Value<T>, kLanesOf<Value<T> > > total2_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T> > >(
+              hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
+                if (from_memory)
+                  prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
+                const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
+                total2_lanes += keep(active, d * d, Value<T>(0));
+              });
+          total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
           if (seen > Value<T>(0)) {
             const Value<T> apart = mean - total / seen;
             total2 += apart * apart * (seen * here / (seen + here));
@@ -70,8 +83,8 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
       for (int64_t b = 0; b < B; ++b) {
         const Value<T> gamma_ = gamma[c];
         const Value<T> beta_ = beta[c];
-        for_lines<kLanesOf<Value<T>>>(
-            around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+        for_lines<kLanesOf<Value<T> > >(
+            around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) IN_SET {
               const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
               store_around(&y[(b * C + c) * (H * W) + hw], active, to_stored<T>(d * root * gamma_ + beta_),
                            around_caches);
@@ -79,14 +92,13 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
-}  // namespace
-
-extern "C" int batch_norm_f32_openmp(float momentum, const float* x, const float* gamma, const float* beta,
-                                     float* y, float* batch_mean, float* batch_variance, float* running_mean,
-                                     float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
+// Checks the arguments, then runs.
+int launch_batch_norm_f32(float momentum, const float* x, const float* gamma, const float* beta, float* y,
+                          float* batch_mean, float* batch_variance, float* running_mean,
+                          float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return status;
   const Array arrays[] = {{2, x, {B, C, H, W}},   {3, gamma, {C}},           {4, beta, {C}},
                           {5, y, {B, C, H, W}},   {6, batch_mean, {C}},      {7, batch_variance, {C}},
@@ -98,10 +110,10 @@ extern "C" int batch_norm_f32_openmp(float momentum, const float* x, const float
   return 0;
 }
 
-extern "C" int batch_norm_f64_openmp(double momentum, const double* x, const double* gamma,
-                                     const double* beta, double* y, double* batch_mean,
-                                     double* batch_variance, double* running_mean, double* running_variance,
-                                     int64_t B, int64_t C, int64_t H, int64_t W) {
+// Checks the arguments, then runs.
+int launch_batch_norm_f64(double momentum, const double* x, const double* gamma, const double* beta,
+                          double* y, double* batch_mean, double* batch_variance, double* running_mean,
+                          double* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return status;
   const Array arrays[] = {{2, x, {B, C, H, W}},   {3, gamma, {C}},           {4, beta, {C}},
                           {5, y, {B, C, H, W}},   {6, batch_mean, {C}},      {7, batch_variance, {C}},
@@ -113,10 +125,10 @@ extern "C" int batch_norm_f64_openmp(double momentum, const double* x, const dou
   return 0;
 }
 
-extern "C" int batch_norm_bf16_openmp(float momentum, const uint16_t* x, const float* gamma,
-                                      const float* beta, uint16_t* y, float* batch_mean,
-                                      float* batch_variance, float* running_mean, float* running_variance,
-                                      int64_t B, int64_t C, int64_t H, int64_t W) {
+// Checks the arguments, then runs.
+int launch_batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, const float* beta,
+                           uint16_t* y, float* batch_mean, float* batch_variance, float* running_mean,
+                           float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return status;
   const Array arrays[] = {{2, x, {B, C, H, W}},   {3, gamma, {C}},           {4, beta, {C}},
                           {5, y, {B, C, H, W}},   {6, batch_mean, {C}},      {7, batch_variance, {C}},
@@ -127,3 +139,39 @@ extern "C" int batch_norm_bf16_openmp(float momentum, const uint16_t* x, const f
                    C, H, W);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int batch_norm_f32_openmp(float momentum, const float* x, const float* gamma, const float* beta,
+                                     float* y, float* batch_mean, float* batch_variance, float* running_mean,
+                                     float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
+  BY_SET(return launch_batch_norm_f32(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
+                                      running_variance, B, C, H, W))
+}
+
+extern "C" int batch_norm_f64_openmp(double momentum, const double* x, const double* gamma,
+                                     const double* beta, double* y, double* batch_mean,
+                                     double* batch_variance, double* running_mean, double* running_variance,
+                                     int64_t B, int64_t C, int64_t H, int64_t W) {
+  BY_SET(return launch_batch_norm_f64(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
+                                      running_variance, B, C, H, W))
+}
+
+extern "C" int batch_norm_bf16_openmp(float momentum, const uint16_t* x, const float* gamma,
+                                      const float* beta, uint16_t* y, float* batch_mean,
+                                      float* batch_variance, float* running_mean, float* running_variance,
+                                      int64_t B, int64_t C, int64_t H, int64_t W) {
+  BY_SET(return launch_batch_norm_bf16(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
+                                       running_variance, B, C, H, W))
+}
+
+extern "C" const char* batch_norm_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -108,6 +108,9 @@ int group_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* b
                            int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                            int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* group_norm_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

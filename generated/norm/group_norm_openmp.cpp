@@ -13,15 +13,27 @@
 
 #include "group_norm.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "group_norm_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "group_norm_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "group_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
@@ -58,8 +70,7 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
   Value<T>* const seen_part = reinterpret_cast<Value<T>*>(workspace + space.seen_part);
   if (C * (H * W) <= 4194304 / kBytes<T>) {
     const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t g = 0; g < G; ++g) {
@@ -74,21 +85,22 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
               Value<T> total_part = Value<T>(0);
               Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
               for_lanes<kLanesOf<Value<T>>>(
-                  hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
+                  hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
                     total_part_lanes +=
                         keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
                              Value<T>(0));
                   });
-              total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
+              total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
               const Value<T> mean = total_part / here;
               Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-              for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-                if (from_memory)
-                  prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-                const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
-                total2_lanes += keep(active, d * d, Value<T>(0));
-              });
-              total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+              for_lanes<kLanesOf<Value<T>>>(
+                  hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
+                    if (from_memory)
+                      prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
+                    const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
+                    total2_lanes += keep(active, d * d, Value<T>(0));
+                  });
+              total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
               if (seen > Value<T>(0)) {
                 const Value<T> apart = mean - total / seen;
                 total2 += apart * apart * (seen * here / (seen + here));
@@ -102,7 +114,8 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
             const Value<T> gamma_ = gamma[g * C + c];
             const Value<T> beta_ = beta[g * C + c];
             for_lines<kLanesOf<Value<T>>>(
-                around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+                around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
+                [=](int64_t hw, auto active) IN_SET {
                   const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
                                  total / Value<T>(C * (H * W));
                   store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
@@ -112,55 +125,61 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t g = 0; g < G; ++g) {
-          Value<T> total = Value<T>(0);
-          Value<T> seen = Value<T>(0);
-          Value<T> total2 = Value<T>(0);
-          const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
-          for (int64_t c = c_begin; c < c_end; ++c) {
-            for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-              const int64_t hw_end = smaller(hw_first + 4096, H * W);
-              const bool from_memory = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
-              const Value<T> here = Value<T>(hw_end - hw_first);
-              Value<T> total_part = Value<T>(0);
-              Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-              for_lanes<kLanesOf<Value<T>>>(
-                  hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-                    total_part_lanes +=
-                        keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
-                             Value<T>(0));
-                  });
-              total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-              const Value<T> mean = total_part / here;
-              Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-              for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-                if (from_memory)
-                  prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-                const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
-                total2_lanes += keep(active, d * d, Value<T>(0));
-              });
-              total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-              if (seen > Value<T>(0)) {
-                const Value<T> apart = mean - total / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t g = 0; g < G; ++g) {
+            Value<T> total = Value<T>(0);
+            Value<T> seen = Value<T>(0);
+            Value<T> total2 = Value<T>(0);
+            const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
+            for (int64_t c = c_begin; c < c_end; ++c) {
+              for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+                const int64_t hw_end = smaller(hw_first + 4096, H * W);
+                const bool from_memory = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
+                const Value<T> here = Value<T>(hw_end - hw_first);
+                Value<T> total_part = Value<T>(0);
+                Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
+                for_lanes<kLanesOf<Value<T>>>(
+                    hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
+                      total_part_lanes +=
+                          keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
+                               Value<T>(0));
+                    });
+                total_part +=
+                    across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
+                const Value<T> mean = total_part / here;
+                Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+                for_lanes<kLanesOf<Value<T>>>(
+                    hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
+                      if (from_memory)
+                        prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W,
+                                      H * W);
+                      const auto d =
+                          to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
+                      total2_lanes += keep(active, d * d, Value<T>(0));
+                    });
+                total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
+                if (seen > Value<T>(0)) {
+                  const Value<T> apart = mean - total / seen;
+                  total2 += apart * apart * (seen * here / (seen + here));
+                }
+                total += total_part;
+                seen += here;
               }
-              total += total_part;
-              seen += here;
             }
+            total_part2[(c_share * B + b) * G + g] = total;
+            total_part3[(c_share * B + b) * G + g] = total2;
+            seen_part[(c_share * B + b) * G + g] = seen;
           }
-          total_part2[(c_share * B + b) * G + g] = total;
-          total_part3[(c_share * B + b) * G + g] = total2;
-          seen_part[(c_share * B + b) * G + g] = seen;
         }
       }
-    }
+    });
     for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanesOf<Value<T>>>(0, G, [=](int64_t g, auto active) {
+      for_lanes<kLanesOf<Value<T>>>(0, G, [=](int64_t g, auto active) IN_SET {
         Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
         Lanes<Value<T>, kLanesOf<Value<T>>> seen = Value<T>(0);
         Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
@@ -180,8 +199,7 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
       });
     }
     const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
         for (int64_t b = 0; b < B; ++b) {
@@ -194,7 +212,8 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
               const Value<T> gamma_ = gamma[g * C + c];
               const Value<T> beta_ = beta[g * C + c];
               for_lines<kLanesOf<Value<T>>>(
-                  around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+                  around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
+                  [=](int64_t hw, auto active) IN_SET {
                     const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
                                    total / Value<T>(C * (H * W));
                     store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
@@ -205,7 +224,7 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
@@ -234,37 +253,48 @@ int64_t workspace_of_group_norm(int64_t B, int64_t G, int64_t C, int64_t H, int6
   return Space(B, G, C, H, W).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t group_norm_f32_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_group_norm<GroupNormWorkspace<float>>(B, G, C, H, W);
+  BY_SET(return workspace_of_group_norm<GroupNormWorkspace<float>>(B, G, C, H, W))
 }
 
 extern "C" int group_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
                                      int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                                      int64_t workspace_bytes) {
-  return launch_group_norm<GroupNormWorkspace<float>>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                      workspace_bytes, group_norm<float>);
+  BY_SET(return launch_group_norm<GroupNormWorkspace<float>>(x, gamma, beta, y, B, G, C, H, W, workspace,
+                                                             workspace_bytes, group_norm<float>))
 }
 
 extern "C" int64_t group_norm_f64_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_group_norm<GroupNormWorkspace<double>>(B, G, C, H, W);
+  BY_SET(return workspace_of_group_norm<GroupNormWorkspace<double>>(B, G, C, H, W))
 }
 
 extern "C" int group_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y,
                                      int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                                      int64_t workspace_bytes) {
-  return launch_group_norm<GroupNormWorkspace<double>>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                       workspace_bytes, group_norm<double>);
+  BY_SET(return launch_group_norm<GroupNormWorkspace<double>>(x, gamma, beta, y, B, G, C, H, W, workspace,
+                                                              workspace_bytes, group_norm<double>))
 }
 
 extern "C" int64_t group_norm_bf16_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_group_norm<GroupNormWorkspace<BF16>>(B, G, C, H, W);
+  BY_SET(return workspace_of_group_norm<GroupNormWorkspace<BF16>>(B, G, C, H, W))
 }
 
 extern "C" int group_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                                       int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                                       int64_t workspace_bytes) {
-  return launch_group_norm<GroupNormWorkspace<BF16>>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                     workspace_bytes, group_norm<BF16>);
+  BY_SET(return launch_group_norm<GroupNormWorkspace<BF16>>(x, gamma, beta, y, B, G, C, H, W, workspace,
+                                                            workspace_bytes, group_norm<BF16>))
 }
+
+extern "C" const char* group_norm_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

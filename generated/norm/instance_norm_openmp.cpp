@@ -11,15 +11,27 @@
 
 #include "instance_norm.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "instance_norm_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "instance_norm_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "instance_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
@@ -54,8 +66,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
   Value<T>* const seen_part = reinterpret_cast<Value<T>*>(workspace + space.seen_part);
   if (H * W <= 4194304 / kBytes<T>) {
     const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c = 0; c < C; ++c) {
@@ -68,19 +79,22 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
             const Value<T> here = Value<T>(hw_end - hw_first);
             Value<T> total_part = Value<T>(0);
             Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) {
-              total_part_lanes +=
-                  keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
-            });
-            total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
+            for_lanes<kLanesOf<Value<T>>>(
+                hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
+                  total_part_lanes +=
+                      keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
+                });
+            total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
             const Value<T> mean = total_part / here;
             Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) {
-              if (from_memory) prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-              const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-              total2_lanes += keep(active, d * d, Value<T>(0));
-            });
-            total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
+            for_lanes<kLanesOf<Value<T>>>(
+                hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
+                  if (from_memory)
+                    prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
+                  const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
+                  total2_lanes += keep(active, d * d, Value<T>(0));
+                });
+            total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
             if (seen > Value<T>(0)) {
               const Value<T> apart = mean - total / seen;
               total2 += apart * apart * (seen * here / (seen + here));
@@ -90,7 +104,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
           }
           const Value<T> root = rsqrt(total2 / Value<T>(H * W) + Value<T>(1e-05));
           for_lines<kLanesOf<Value<T>>>(
-              around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) {
+              around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) IN_SET {
                 const auto d =
                     to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - total / Value<T>(H * W);
                 const auto scaled = d * root * (gamma != nullptr ? gamma[c] : Value<T>(1));
@@ -100,52 +114,57 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t c = 0; c < C; ++c) {
-          Value<T> total = Value<T>(0);
-          Value<T> seen = Value<T>(0);
-          Value<T> total2 = Value<T>(0);
-          const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
-                        hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
-          for (int64_t hw_first = hw_begin; hw_first < hw_end; hw_first += 4096) {
-            const int64_t hw_end2 = smaller(hw_first + 4096, hw_end);
-            const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
-            const Value<T> here = Value<T>(hw_end2 - hw_first);
-            Value<T> total_part = Value<T>(0);
-            Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end2, [=, &total_part_lanes](int64_t hw, auto active) {
-              total_part_lanes +=
-                  keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
-            });
-            total_part += across(total_part_lanes, [](auto one, auto other) { return one + other; });
-            const Value<T> mean = total_part / here;
-            Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) {
-              if (from_memory)
-                prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end2, hw_end, H * W + hw_begin);
-              const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-              total2_lanes += keep(active, d * d, Value<T>(0));
-            });
-            total2 += across(total2_lanes, [](auto one, auto other) { return one + other; });
-            if (seen > Value<T>(0)) {
-              const Value<T> apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t c = 0; c < C; ++c) {
+            Value<T> total = Value<T>(0);
+            Value<T> seen = Value<T>(0);
+            Value<T> total2 = Value<T>(0);
+            const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
+                          hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
+            for (int64_t hw_first = hw_begin; hw_first < hw_end; hw_first += 4096) {
+              const int64_t hw_end2 = smaller(hw_first + 4096, hw_end);
+              const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
+              const Value<T> here = Value<T>(hw_end2 - hw_first);
+              Value<T> total_part = Value<T>(0);
+              Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
+              for_lanes<kLanesOf<Value<T>>>(
+                  hw_first, hw_end2, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
+                    total_part_lanes +=
+                        keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
+                  });
+              total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              const Value<T> mean = total_part / here;
+              Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+              for_lanes<kLanesOf<Value<T>>>(
+                  hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
+                    if (from_memory)
+                      prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end2, hw_end,
+                                    H * W + hw_begin);
+                    const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
+                    total2_lanes += keep(active, d * d, Value<T>(0));
+                  });
+              total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              if (seen > Value<T>(0)) {
+                const Value<T> apart = mean - total / seen;
+                total2 += apart * apart * (seen * here / (seen + here));
+              }
+              total += total_part;
+              seen += here;
             }
-            total += total_part;
-            seen += here;
+            total_part2[(hw_share * B + b) * C + c] = total;
+            total_part3[(hw_share * B + b) * C + c] = total2;
+            seen_part[(hw_share * B + b) * C + c] = seen;
           }
-          total_part2[(hw_share * B + b) * C + c] = total;
-          total_part3[(hw_share * B + b) * C + c] = total2;
-          seen_part[(hw_share * B + b) * C + c] = seen;
         }
       }
-    }
+    });
     for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanesOf<Value<T>>>(0, C, [=](int64_t c, auto active) {
+      for_lanes<kLanesOf<Value<T>>>(0, C, [=](int64_t c, auto active) IN_SET {
         Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
         Lanes<Value<T>, kLanesOf<Value<T>>> seen = Value<T>(0);
         Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
@@ -165,8 +184,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
       });
     }
     const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
         for (int64_t b = 0; b < B; ++b) {
@@ -178,7 +196,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
                           hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
             for_lines<kLanesOf<Value<T>>>(
                 around_caches, &y[(b * C + c) * (H * W) + hw_begin], hw_begin, hw_end,
-                [=](int64_t hw, auto active) {
+                [=](int64_t hw, auto active) IN_SET {
                   const auto d =
                       to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - total / Value<T>(H * W);
                   const auto scaled = d * root * (gamma != nullptr ? gamma[c] : Value<T>(1));
@@ -190,7 +208,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
@@ -219,37 +237,48 @@ int64_t workspace_of_instance_norm(int64_t B, int64_t C, int64_t H, int64_t W) {
   return Space(B, C, H, W).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t instance_norm_f32_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_instance_norm<InstanceNormWorkspace<float>>(B, C, H, W);
+  BY_SET(return workspace_of_instance_norm<InstanceNormWorkspace<float>>(B, C, H, W))
 }
 
 extern "C" int instance_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
                                         int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
                                         int64_t workspace_bytes) {
-  return launch_instance_norm<InstanceNormWorkspace<float>>(x, gamma, beta, y, B, C, H, W, workspace,
-                                                            workspace_bytes, instance_norm<float>);
+  BY_SET(return launch_instance_norm<InstanceNormWorkspace<float>>(x, gamma, beta, y, B, C, H, W, workspace,
+                                                                   workspace_bytes, instance_norm<float>))
 }
 
 extern "C" int64_t instance_norm_f64_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_instance_norm<InstanceNormWorkspace<double>>(B, C, H, W);
+  BY_SET(return workspace_of_instance_norm<InstanceNormWorkspace<double>>(B, C, H, W))
 }
 
 extern "C" int instance_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y,
                                         int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
                                         int64_t workspace_bytes) {
-  return launch_instance_norm<InstanceNormWorkspace<double>>(x, gamma, beta, y, B, C, H, W, workspace,
-                                                             workspace_bytes, instance_norm<double>);
+  BY_SET(return launch_instance_norm<InstanceNormWorkspace<double>>(x, gamma, beta, y, B, C, H, W, workspace,
+                                                                    workspace_bytes, instance_norm<double>))
 }
 
 extern "C" int64_t instance_norm_bf16_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_instance_norm<InstanceNormWorkspace<BF16>>(B, C, H, W);
+  BY_SET(return workspace_of_instance_norm<InstanceNormWorkspace<BF16>>(B, C, H, W))
 }
 
 extern "C" int instance_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta,
                                          uint16_t* y, int64_t B, int64_t C, int64_t H, int64_t W,
                                          void* workspace, int64_t workspace_bytes) {
-  return launch_instance_norm<InstanceNormWorkspace<BF16>>(x, gamma, beta, y, B, C, H, W, workspace,
-                                                           workspace_bytes, instance_norm<BF16>);
+  BY_SET(return launch_instance_norm<InstanceNormWorkspace<BF16>>(x, gamma, beta, y, B, C, H, W, workspace,
+                                                                  workspace_bytes, instance_norm<BF16>))
 }
+
+extern "C" const char* instance_norm_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

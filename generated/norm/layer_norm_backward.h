@@ -135,6 +135,9 @@ int layer_norm_backward_f16_openmp(const uint16_t* x, const float* gamma, const 
                                    float* dgamma, float* dbeta, int64_t M, int64_t N, void* workspace,
                                    int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* layer_norm_backward_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

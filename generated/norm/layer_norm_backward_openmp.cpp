@@ -15,15 +15,27 @@
 
 #include "layer_norm_backward.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "layer_norm_backward_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "layer_norm_backward_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
@@ -66,8 +78,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
   Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
   if (M_shares > 1) {
     const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       Value<T>* const total5 = reinterpret_cast<Value<T>*>(mine + space.total5);
       Value<T>* const part2 = reinterpret_cast<Value<T>*>(mine + space.part2);
@@ -75,14 +86,14 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
       Value<T>* const part3 = reinterpret_cast<Value<T>*>(mine + space.part3);
       OMP(omp for schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) {
+        for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) IN_SET {
           store(&total5[n], active, Value<T>(0));
           store(&total6[n], active, Value<T>(0));
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
           const int64_t m_end2 = smaller(m_first + 512, m_end);
-          for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) {
+          for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) IN_SET {
             store(&part2[n], active, Value<T>(0));
             store(&part3[n], active, Value<T>(0));
           });
@@ -99,23 +110,26 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
               Sum<Value<T>, kLanesOf<Value<T>>> total_here_part_lanes = Value<T>(0);
               Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
               for_lanes<kLanesOf<Value<T>>>(
-                  n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+                  n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) IN_SET {
                     total_here_part_lanes +=
                         keep(active, to_value<T>(load(&x[m * N + n], active)), Value<T>(0));
                     const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
                     total3_lanes += keep(active, g, Value<T>(0));
                   });
-              total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
-              total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+              total_here_part += across(total_here_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
               const Value<T> mean = total_here_part / here;
               Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-              for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-                if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
-                if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
-                const auto d = to_value<T>(load(&x[m * N + n], active)) - mean;
-                total2_lanes += keep(active, d * d, Value<T>(0));
-              });
-              total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+              for_lanes<kLanesOf<Value<T>>>(n_first, n_end,
+                                            [=, &total2_lanes](int64_t n, auto active) IN_SET {
+                                              if (from_memory)
+                                                prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
+                                              if (from_memory)
+                                                prefetch_part(&x[m * N + n], n_first, n_end, N, N);
+                                              const auto d = to_value<T>(load(&x[m * N + n], active)) - mean;
+                                              total2_lanes += keep(active, d * d, Value<T>(0));
+                                            });
+              total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
               if (seen > Value<T>(0)) {
                 const Value<T> apart = mean - total_here / seen;
                 total2 += apart * apart * (seen * here / (seen + here));
@@ -128,43 +142,43 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
             for (int64_t n_block = 0; n_block < N; n_block += 4096) {
               Sum<Value<T>, kLanesOf<Value<T>>> total4_lanes = Value<T>(0);
               for_lanes<kLanesOf<Value<T>>>(
-                  n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
+                  n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) IN_SET {
                     const auto normal =
                         (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
                     const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
                     total4_lanes += keep(active, g * normal, Value<T>(0));
                   });
-              total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+              total4 += across(total4_lanes, [](auto a, auto b) IN_SET { return a + b; });
             }
-            for_lines<kLanesOf<Value<T>>>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
-              const auto normal =
-                  (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
-              const auto dy_ = to_value<T>(load_once(&dy[m * N + n], active));
-              const auto g = dy_ * load(&gamma[n], active);
-              store_around(
-                  &dx[m * N + n], active,
-                  to_stored<T>(scale_here * (g - total3 / Value<T>(N) - normal * (total4 / Value<T>(N)))),
-                  around_caches);
-              store(&part2[n], active, load(&part2[n], active) + dy_);
-              store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
-            });
+            for_lines<kLanesOf<Value<T>>>(
+                around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
+                  const auto normal =
+                      (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
+                  const auto dy_ = to_value<T>(load_once(&dy[m * N + n], active));
+                  const auto g = dy_ * load(&gamma[n], active);
+                  store_around(
+                      &dx[m * N + n], active,
+                      to_stored<T>(scale_here * (g - total3 / Value<T>(N) - normal * (total4 / Value<T>(N)))),
+                      around_caches);
+                  store(&part2[n], active, load(&part2[n], active) + dy_);
+                  store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
+                });
           }
-          for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) {
+          for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) IN_SET {
             store(&total5[n], active, load(&total5[n], active) + load(&part2[n], active));
             store(&total6[n], active, load(&total6[n], active) + load(&part3[n], active));
           });
         }
-        for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) {
+        for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) IN_SET {
           store(&total_part[m_share * N + n], active, load(&total5[n], active));
           store(&total_part2[m_share * N + n], active, load(&total6[n], active));
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
     const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         Value<T> total_here = Value<T>(0);
@@ -179,22 +193,22 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
           Sum<Value<T>, kLanesOf<Value<T>>> total_here_part_lanes = Value<T>(0);
           Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
           for_lanes<kLanesOf<Value<T>>>(
-              n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) {
+              n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) IN_SET {
                 total_here_part_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), Value<T>(0));
                 const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
                 total3_lanes += keep(active, g, Value<T>(0));
               });
-          total_here_part += across(total_here_part_lanes, [](auto a, auto b) { return a + b; });
-          total3 += across(total3_lanes, [](auto a, auto b) { return a + b; });
+          total_here_part += across(total_here_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
           const Value<T> mean = total_here_part / here;
           Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
             if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
             const auto d = to_value<T>(load(&x[m * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, Value<T>(0));
           });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
           if (seen > Value<T>(0)) {
             const Value<T> apart = mean - total_here / seen;
             total2 += apart * apart * (seen * here / (seen + here));
@@ -209,15 +223,15 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<Value<T>, kLanesOf<Value<T>>> total4_lanes = Value<T>(0);
           for_lanes<kLanesOf<Value<T>>>(
-              n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) {
+              n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) IN_SET {
                 const auto normal =
                     (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
                 const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
                 total4_lanes += keep(active, g * normal, Value<T>(0));
               });
-          total4 += across(total4_lanes, [](auto a, auto b) { return a + b; });
+          total4 += across(total4_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        for_lines<kLanesOf<Value<T>>>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanesOf<Value<T>>>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
           const auto normal =
               (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
           const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
@@ -228,48 +242,50 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
     const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<Value<T>>);
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        Value<T> total2[8192 / kBytes<Value<T>>];
-        for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active, Value<T>(0));
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          Value<T> part[8192 / kBytes<Value<T>>];
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            store(&part[n - n_first], active, Value<T>(0));
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+          const int64_t n_end = smaller(n_first + n_part, N);
+          Value<T> total2[8192 / kBytes<Value<T>>];
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
+            store(&total2[n - n_first], active, Value<T>(0));
           });
-          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + to_value<T>(load(&dy[m * N + n], active)));
+          const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+          for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+            const int64_t m_end2 = smaller(m_first + 512, m_end);
+            Value<T> part[8192 / kBytes<Value<T>>];
+            for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+              store(&part[n - n_first], active, Value<T>(0));
+            });
+            const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+            for (int64_t m = m_first; m < m_end2; ++m) {
+              for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+                if (from_memory)
+                  prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+                store(&part[n - n_first], active,
+                      load(&part[n - n_first], active) + to_value<T>(load(&dy[m * N + n], active)));
+              });
+            }
+            for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) IN_SET {
+              store(&total2[n - n_first], active,
+                    load(&total2[n - n_first], active) + load(&part[n - n_first], active));
             });
           }
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-            store(&total2[n - n_first], active,
-                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
+            store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
           });
         }
-        for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
-        });
       }
-    }
+    });
   }
   const bool around_caches2 = N * kBytes<Value<T>> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+      for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
@@ -278,52 +294,55 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
       });
     }
     if (around_caches2) finish_stores();
-  }
+  });
   if (!(M_shares > 1)) {
     const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<Value<T>>);
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        Value<T> total2[8192 / kBytes<Value<T>>];
-        for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active, Value<T>(0));
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          Value<T> part[8192 / kBytes<Value<T>>];
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            store(&part[n - n_first], active, Value<T>(0));
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+          const int64_t n_end = smaller(n_first + n_part, N);
+          Value<T> total2[8192 / kBytes<Value<T>>];
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
+            store(&total2[n - n_first], active, Value<T>(0));
           });
-          const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              if (from_memory) prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              const auto normal =
-                  (to_value<T>(load(&x[m * N + n], active)) - total[m] / Value<T>(N)) * scale[m];
-              store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + to_value<T>(load(&dy[m * N + n], active)) * normal);
+          const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+          for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+            const int64_t m_end2 = smaller(m_first + 512, m_end);
+            Value<T> part[8192 / kBytes<Value<T>>];
+            for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+              store(&part[n - n_first], active, Value<T>(0));
+            });
+            const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
+            for (int64_t m = m_first; m < m_end2; ++m) {
+              for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+                if (from_memory)
+                  prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+                if (from_memory)
+                  prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+                const auto normal =
+                    (to_value<T>(load(&x[m * N + n], active)) - total[m] / Value<T>(N)) * scale[m];
+                store(&part[n - n_first], active,
+                      load(&part[n - n_first], active) + to_value<T>(load(&dy[m * N + n], active)) * normal);
+              });
+            }
+            for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) IN_SET {
+              store(&total2[n - n_first], active,
+                    load(&total2[n - n_first], active) + load(&part[n - n_first], active));
             });
           }
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-            store(&total2[n - n_first], active,
-                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
+            store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
           });
         }
-        for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-          store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
-        });
       }
-    }
+    });
   }
   const bool around_caches3 = N * kBytes<Value<T>> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+      for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part2[m_share * N + n], active);
@@ -332,7 +351,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
       });
     }
     if (around_caches3) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -360,48 +379,59 @@ int64_t workspace_of_layer_norm_backward(int64_t M, int64_t N) {
   return Space(M, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t layer_norm_backward_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<float>>(M, N);
+  BY_SET(return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<float>>(M, N))
 }
 
 extern "C" int layer_norm_backward_f32_openmp(const float* x, const float* gamma, const float* dy, float* dx,
                                               float* dgamma, float* dbeta, int64_t M, int64_t N,
                                               void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm_backward<LayerNormBackwardWorkspace<float>>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<float>);
+  BY_SET(return launch_layer_norm_backward<LayerNormBackwardWorkspace<float>>(
+      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<float>))
 }
 
 extern "C" int64_t layer_norm_backward_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<double>>(M, N);
+  BY_SET(return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<double>>(M, N))
 }
 
 extern "C" int layer_norm_backward_f64_openmp(const double* x, const double* gamma, const double* dy,
                                               double* dx, double* dgamma, double* dbeta, int64_t M, int64_t N,
                                               void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm_backward<LayerNormBackwardWorkspace<double>>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<double>);
+  BY_SET(return launch_layer_norm_backward<LayerNormBackwardWorkspace<double>>(
+      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<double>))
 }
 
 extern "C" int64_t layer_norm_backward_bf16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<BF16>>(M, N);
+  BY_SET(return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<BF16>>(M, N))
 }
 
 extern "C" int layer_norm_backward_bf16_openmp(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                                uint16_t* dx, float* dgamma, float* dbeta, int64_t M,
                                                int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm_backward<LayerNormBackwardWorkspace<BF16>>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<BF16>);
+  BY_SET(return launch_layer_norm_backward<LayerNormBackwardWorkspace<BF16>>(
+      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<BF16>))
 }
 
 extern "C" int64_t layer_norm_backward_f16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<F16>>(M, N);
+  BY_SET(return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<F16>>(M, N))
 }
 
 extern "C" int layer_norm_backward_f16_openmp(const uint16_t* x, const float* gamma, const uint16_t* dy,
                                               uint16_t* dx, float* dgamma, float* dbeta, int64_t M, int64_t N,
                                               void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm_backward<LayerNormBackwardWorkspace<F16>>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<F16>);
+  BY_SET(return launch_layer_norm_backward<LayerNormBackwardWorkspace<F16>>(
+      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<F16>))
 }
+
+extern "C" const char* layer_norm_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

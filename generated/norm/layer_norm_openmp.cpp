@@ -12,41 +12,56 @@
 
 #include "layer_norm.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "layer_norm_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "layer_norm_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "layer_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void layer_norm_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
                       int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-      for (int64_t n = 0; n < N; ++n) {
-        total += to_value<T>(load_every(&x[row * N + n], N, active));
-      }
-      Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
-      Lanes<Value<T>, kLanesOf<Value<T>>> d[15] = {};
-      for (int64_t n = 0; n < N; ++n) {
-        const auto d_here =
-            to_value<T>(load_every(&x[row * N + n], N, active)) - quotient(total, Value<T>(N));
-        d[n] = d_here;
-        total2 += d_here * d_here;
-      }
-      const auto root = rsqrt(quotient(total2, Value<T>(N)) + Value<T>(1e-05));
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, to_stored<T>(d[n] * root * gamma[n] + beta[n]));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+      for_lanes<kLanesOf<Value<T>>>(
+          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+            for (int64_t n = 0; n < N; ++n) {
+              total += to_value<T>(load_every(&x[row * N + n], N, active));
+            }
+            Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
+            Lanes<Value<T>, kLanesOf<Value<T>>> d[15] = {};
+            for (int64_t n = 0; n < N; ++n) {
+              const auto d_here =
+                  to_value<T>(load_every(&x[row * N + n], N, active)) - quotient(total, Value<T>(N));
+              d[n] = d_here;
+              total2 += d_here * d_here;
+            }
+            const auto root = rsqrt(quotient(total2, Value<T>(N)) + Value<T>(1e-05));
+            for (int64_t n = 0; n < N; ++n) {
+              store_every(&y[row * N + n], N, active, to_stored<T>(d[n] * root * gamma[n] + beta[n]));
+            }
+          });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -82,8 +97,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
   Value<T>* const seen_part = reinterpret_cast<Value<T>*>(workspace + space.seen_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         Value<T> total = Value<T>(0);
@@ -95,18 +109,19 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
           const Value<T> here = Value<T>(n_end - n_first);
           Value<T> total_part = Value<T>(0);
           Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
+          for_lanes<kLanesOf<Value<T>>>(
+              n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) IN_SET {
+                total_part_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
+              });
+          total_part += across(total_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
           const Value<T> mean = total_part / here;
           Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
             const auto d = to_value<T>(load(&x[row * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, Value<T>(0));
           });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+          total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
           if (seen > Value<T>(0)) {
             const Value<T> apart = mean - total / seen;
             total2 += apart * apart * (seen * here / (seen + here));
@@ -115,7 +130,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
           seen += here;
         }
         const Value<T> root = rsqrt(total2 / Value<T>(N) + Value<T>(1e-05));
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           const auto d = to_value<T>(load(&x[row * N + n], active)) - total / Value<T>(N);
           store_around(&y[row * N + n], active,
                        to_stored<T>(d * root * load(&gamma[n], active) + load(&beta[n], active)),
@@ -123,47 +138,50 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        Value<T> total = Value<T>(0);
-        Value<T> seen = Value<T>(0);
-        Value<T> total2 = Value<T>(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
-          const Value<T> here = Value<T>(n_end2 - n_first);
-          Value<T> total_part = Value<T>(0);
-          Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const Value<T> mean = total_part / here;
-          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = to_value<T>(load(&x[row * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, Value<T>(0));
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > Value<T>(0)) {
-            const Value<T> apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          Value<T> total = Value<T>(0);
+          Value<T> seen = Value<T>(0);
+          Value<T> total2 = Value<T>(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+            const int64_t n_end2 = smaller(n_first + 4096, n_end);
+            const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
+            const Value<T> here = Value<T>(n_end2 - n_first);
+            Value<T> total_part = Value<T>(0);
+            Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(
+                n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) IN_SET {
+                  total_part_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
+                });
+            total_part += across(total_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            const Value<T> mean = total_part / here;
+            Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
+              const auto d = to_value<T>(load(&x[row * N + n], active)) - mean;
+              total2_lanes += keep(active, d * d, Value<T>(0));
+            });
+            total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            if (seen > Value<T>(0)) {
+              const Value<T> apart = mean - total / seen;
+              total2 += apart * apart * (seen * here / (seen + here));
+            }
+            total += total_part;
+            seen += here;
           }
-          total += total_part;
-          seen += here;
+          total_part2[n_share * rows + row] = total;
+          total_part3[n_share * rows + row] = total2;
+          seen_part[n_share * rows + row] = seen;
         }
-        total_part2[n_share * rows + row] = total;
-        total_part3[n_share * rows + row] = total2;
-        seen_part[n_share * rows + row] = seen;
       }
-    }
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+    });
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
       Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       Lanes<Value<T>, kLanesOf<Value<T>>> seen = Value<T>(0);
       Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
@@ -182,8 +200,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
       store(&total4[row], active, total2);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -193,7 +210,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanesOf<Value<T>>>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 const auto d = to_value<T>(load(&x[row * N + n], active)) - total / Value<T>(N);
                 store_around(&y[row * N + n], active,
                              to_stored<T>(d * root * load(&gamma[n], active) + load(&beta[n], active)),
@@ -202,7 +219,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
@@ -235,44 +252,55 @@ int64_t workspace_of_layer_norm(int64_t rows, int64_t N) {
   return Space(rows, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t layer_norm_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormWorkspace<float>>(rows, N);
+  BY_SET(return workspace_of_layer_norm<LayerNormWorkspace<float>>(rows, N))
 }
 
 extern "C" int layer_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
                                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm<LayerNormWorkspace<float>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                      layer_norm_short<float>, layer_norm<float>);
+  BY_SET(return launch_layer_norm<LayerNormWorkspace<float>>(
+      x, gamma, beta, y, rows, N, workspace, workspace_bytes, layer_norm_short<float>, layer_norm<float>))
 }
 
 extern "C" int64_t layer_norm_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormWorkspace<double>>(rows, N);
+  BY_SET(return workspace_of_layer_norm<LayerNormWorkspace<double>>(rows, N))
 }
 
 extern "C" int layer_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y,
                                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm<LayerNormWorkspace<double>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                       layer_norm_short<double>, layer_norm<double>);
+  BY_SET(return launch_layer_norm<LayerNormWorkspace<double>>(
+      x, gamma, beta, y, rows, N, workspace, workspace_bytes, layer_norm_short<double>, layer_norm<double>))
 }
 
 extern "C" int64_t layer_norm_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormWorkspace<BF16>>(rows, N);
+  BY_SET(return workspace_of_layer_norm<LayerNormWorkspace<BF16>>(rows, N))
 }
 
 extern "C" int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                                       int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm<LayerNormWorkspace<BF16>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                     layer_norm_short<BF16>, layer_norm<BF16>);
+  BY_SET(return launch_layer_norm<LayerNormWorkspace<BF16>>(
+      x, gamma, beta, y, rows, N, workspace, workspace_bytes, layer_norm_short<BF16>, layer_norm<BF16>))
 }
 
 extern "C" int64_t layer_norm_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormWorkspace<F16>>(rows, N);
+  BY_SET(return workspace_of_layer_norm<LayerNormWorkspace<F16>>(rows, N))
 }
 
 extern "C" int layer_norm_f16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_layer_norm<LayerNormWorkspace<F16>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                    layer_norm_short<F16>, layer_norm<F16>);
+  BY_SET(return launch_layer_norm<LayerNormWorkspace<F16>>(
+      x, gamma, beta, y, rows, N, workspace, workspace_bytes, layer_norm_short<F16>, layer_norm<F16>))
 }
+
+extern "C" const char* layer_norm_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

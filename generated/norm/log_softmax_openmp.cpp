@@ -12,41 +12,56 @@
 
 #include "log_softmax.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "log_softmax_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "log_softmax_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "log_softmax_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void log_softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
-      for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, to_value<T>(load_every(&x[row * N + n], N, active)));
-      }
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-      Lanes<Value<T>, kLanesOf<Value<T>>> d[15] = {};
-      for (int64_t n = 0; n < N; ++n) {
-        const auto d_here = to_value<T>(load_every(&x[row * N + n], N, active)) - greatest;
-        d[n] = d_here;
-        total += exp(d_here);
-      }
-      const auto logarithm = log(total);
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, to_stored<T>(d[n] - logarithm));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+      for_lanes<kLanesOf<Value<T>>>(
+          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+            Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
+            for (int64_t n = 0; n < N; ++n) {
+              greatest = maximum(greatest, to_value<T>(load_every(&x[row * N + n], N, active)));
+            }
+            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+            Lanes<Value<T>, kLanesOf<Value<T>>> d[15] = {};
+            for (int64_t n = 0; n < N; ++n) {
+              const auto d_here = to_value<T>(load_every(&x[row * N + n], N, active)) - greatest;
+              d[n] = d_here;
+              total += exp(d_here);
+            }
+            const auto logarithm = log(total);
+            for (int64_t n = 0; n < N; ++n) {
+              store_every(&y[row * N + n], N, active, to_stored<T>(d[n] - logarithm));
+            }
+          });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -78,8 +93,7 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         Value<T> greatest = -Value<T>(INFINITY);
@@ -89,70 +103,75 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
           const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
           Value<T> greatest_now = greatest;
           Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) {
-            greatest_now_lanes =
-                maximum(greatest_now_lanes,
-                        keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
-          });
-          greatest_now =
-              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
+          for_lanes<kLanesOf<Value<T>>>(
+              n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) IN_SET {
+                greatest_now_lanes =
+                    maximum(greatest_now_lanes,
+                            keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
+              });
+          greatest_now = maximum(
+              greatest_now, across(greatest_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
           if (greatest_now > greatest) {
             total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
           }
           greatest = greatest_now;
           Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
             const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
             total_lanes += keep(active, exp(d), Value<T>(0));
           });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
         const Value<T> logarithm = std::log(total);
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
           store_around(&y[row * N + n], active, to_stored<T>(d - logarithm), around_caches);
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        Value<T> greatest = -Value<T>(INFINITY);
-        Value<T> total = Value<T>(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
-          Value<T> greatest_now = greatest;
-          Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
-            greatest_now_lanes =
-                maximum(greatest_now_lanes,
-                        keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
-          });
-          greatest_now =
-              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest) {
-            total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          Value<T> greatest = -Value<T>(INFINITY);
+          Value<T> total = Value<T>(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+            const int64_t n_end2 = smaller(n_first + 4096, n_end);
+            const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
+            Value<T> greatest_now = greatest;
+            Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
+            for_lanes<kLanesOf<Value<T>>>(
+                n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) IN_SET {
+                  greatest_now_lanes =
+                      maximum(greatest_now_lanes,
+                              keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
+                });
+            greatest_now = maximum(greatest_now, across(greatest_now_lanes,
+                                                        [](auto a, auto b) IN_SET { return maximum(a, b); }));
+            if (greatest_now > greatest) {
+              total =
+                  greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
+            }
+            greatest = greatest_now;
+            Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
+              const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
+              total_lanes += keep(active, exp(d), Value<T>(0));
+            });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          greatest = greatest_now;
-          Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
-            total_lanes += keep(active, exp(d), Value<T>(0));
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          greatest_part[n_share * rows + row] = greatest;
+          total_part[n_share * rows + row] = total;
         }
-        greatest_part[n_share * rows + row] = greatest;
-        total_part[n_share * rows + row] = total;
       }
-    }
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+    });
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
       Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
       Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
@@ -169,8 +188,7 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
       store(&total2[row], active, total);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -180,14 +198,14 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanesOf<Value<T>>>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
                 store_around(&y[row * N + n], active, to_stored<T>(d - logarithm), around_caches);
               });
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
@@ -219,44 +237,55 @@ int64_t workspace_of_log_softmax(int64_t rows, int64_t N) {
   return Space(rows, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t log_softmax_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxWorkspace<float>>(rows, N);
+  BY_SET(return workspace_of_log_softmax<LogSoftmaxWorkspace<float>>(rows, N))
 }
 
 extern "C" int log_softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                       int64_t workspace_bytes) {
-  return launch_log_softmax<LogSoftmaxWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes,
-                                                        log_softmax_short<float>, log_softmax<float>);
+  BY_SET(return launch_log_softmax<LogSoftmaxWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes,
+                                                               log_softmax_short<float>, log_softmax<float>))
 }
 
 extern "C" int64_t log_softmax_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxWorkspace<double>>(rows, N);
+  BY_SET(return workspace_of_log_softmax<LogSoftmaxWorkspace<double>>(rows, N))
 }
 
 extern "C" int log_softmax_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                       int64_t workspace_bytes) {
-  return launch_log_softmax<LogSoftmaxWorkspace<double>>(x, y, rows, N, workspace, workspace_bytes,
-                                                         log_softmax_short<double>, log_softmax<double>);
+  BY_SET(return launch_log_softmax<LogSoftmaxWorkspace<double>>(
+      x, y, rows, N, workspace, workspace_bytes, log_softmax_short<double>, log_softmax<double>))
 }
 
 extern "C" int64_t log_softmax_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxWorkspace<BF16>>(rows, N);
+  BY_SET(return workspace_of_log_softmax<LogSoftmaxWorkspace<BF16>>(rows, N))
 }
 
 extern "C" int log_softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                        void* workspace, int64_t workspace_bytes) {
-  return launch_log_softmax<LogSoftmaxWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                       log_softmax_short<BF16>, log_softmax<BF16>);
+  BY_SET(return launch_log_softmax<LogSoftmaxWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                              log_softmax_short<BF16>, log_softmax<BF16>))
 }
 
 extern "C" int64_t log_softmax_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxWorkspace<F16>>(rows, N);
+  BY_SET(return workspace_of_log_softmax<LogSoftmaxWorkspace<F16>>(rows, N))
 }
 
 extern "C" int log_softmax_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                       void* workspace, int64_t workspace_bytes) {
-  return launch_log_softmax<LogSoftmaxWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                      log_softmax_short<F16>, log_softmax<F16>);
+  BY_SET(return launch_log_softmax<LogSoftmaxWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                             log_softmax_short<F16>, log_softmax<F16>))
 }
+
+extern "C" const char* log_softmax_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

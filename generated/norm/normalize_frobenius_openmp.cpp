@@ -10,17 +10,29 @@
 
 #include "normalize_frobenius.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "normalize_frobenius_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "normalize_frobenius_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "normalize_frobenius_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
@@ -42,21 +54,23 @@ void normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y,
   const NormalizeFrobeniusWorkspace<T> space(M, N);
   const int64_t mn_chunk = larger(4096, ceil_div(M * N, 256));
   Value<T>* const total_parts = reinterpret_cast<Value<T>*>(workspace + space.total_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
-    Value<T> total = Value<T>(0);
-    const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
-    for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
-      Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-      for_lanes<kLanesOf<Value<T>>>(mn_block, smaller(mn_block + 4096, mn_end),
-                                    [=, &total_lanes](int64_t mn, auto active) {
-                                      const auto x_ = to_value<T>(load_once(&x[mn], active));
-                                      total_lanes += keep(active, x_ * x_, Value<T>(0));
-                                    });
-      total += across(total_lanes, [](auto a, auto b) { return a + b; });
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
+      Value<T> total = Value<T>(0);
+      const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
+      for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
+        Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+        for_lanes<kLanesOf<Value<T>>>(mn_block, smaller(mn_block + 4096, mn_end),
+                                      [=, &total_lanes](int64_t mn, auto active) IN_SET {
+                                        const auto x_ = to_value<T>(load_once(&x[mn], active));
+                                        total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                      });
+        total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+      }
+      total_parts[mn_first / mn_chunk] = total;
     }
-    total_parts[mn_first / mn_chunk] = total;
-  }
+  });
   Value<T> total = Value<T>(0);
   for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
     total = total + total_parts[mn_first / mn_chunk];
@@ -64,12 +78,11 @@ void normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y,
   const Value<T> length = std::sqrt(total);
   frobenius[0] = to_stored<T>(length);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel if (M * N > 16384))
-  {
+  in_parallel(M * N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
       for_lines<kLanesOf<Value<T>>>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
-                                    [=](int64_t mn, auto active) {
+                                    [=](int64_t mn, auto active) IN_SET {
                                       store_around(&y[mn], active,
                                                    to_stored<T>(quotient(to_value<T>(load(&x[mn], active)),
                                                                          maximum(length, Value<T>(1e-12)))),
@@ -77,7 +90,7 @@ void normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y,
                                     });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -101,44 +114,55 @@ int64_t workspace_of_normalize_frobenius(int64_t M, int64_t N) {
   return Space(M, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t normalize_frobenius_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<float>>(M, N);
+  BY_SET(return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<float>>(M, N))
 }
 
 extern "C" int normalize_frobenius_f32_openmp(const float* x, float* frobenius, float* y, int64_t M,
                                               int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<float>>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<float>);
+  BY_SET(return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<float>>(
+      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<float>))
 }
 
 extern "C" int64_t normalize_frobenius_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<double>>(M, N);
+  BY_SET(return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<double>>(M, N))
 }
 
 extern "C" int normalize_frobenius_f64_openmp(const double* x, double* frobenius, double* y, int64_t M,
                                               int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<double>>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<double>);
+  BY_SET(return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<double>>(
+      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<double>))
 }
 
 extern "C" int64_t normalize_frobenius_bf16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<BF16>>(M, N);
+  BY_SET(return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<BF16>>(M, N))
 }
 
 extern "C" int normalize_frobenius_bf16_openmp(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
                                                int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<BF16>>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<BF16>);
+  BY_SET(return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<BF16>>(
+      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<BF16>))
 }
 
 extern "C" int64_t normalize_frobenius_f16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<F16>>(M, N);
+  BY_SET(return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<F16>>(M, N))
 }
 
 extern "C" int normalize_frobenius_f16_openmp(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
                                               int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<F16>>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<F16>);
+  BY_SET(return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<F16>>(
+      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<F16>))
 }
+
+extern "C" const char* normalize_frobenius_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -12,35 +12,50 @@
 
 #include "normalize.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "normalize_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "normalize_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "normalize_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void normalize_l1_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-      for (int64_t n = 0; n < N; ++n) {
-        total += absolute(to_value<T>(load_every(&x[row * N + n], N, active)));
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active,
-                    to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) /
-                                 maximum(total, Value<T>(1e-12))));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+      for_lanes<kLanesOf<Value<T>>>(
+          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+            for (int64_t n = 0; n < N; ++n) {
+              total += absolute(to_value<T>(load_every(&x[row * N + n], N, active)));
+            }
+            for (int64_t n = 0; n < N; ++n) {
+              store_every(&y[row * N + n], N, active,
+                          to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) /
+                                       maximum(total, Value<T>(1e-12))));
+            }
+          });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -66,8 +81,7 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
@@ -75,13 +89,13 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
           for_lanes<kLanesOf<Value<T>>>(
-              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
                 total_lanes +=
                     keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), Value<T>(0));
               });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
           store_around(&y[row * N + n], active,
                        to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
@@ -90,27 +104,29 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        Value<T> total = Value<T>(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
-              n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-                total_lanes +=
-                    keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), Value<T>(0));
-              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          Value<T> total = Value<T>(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(
+                n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) IN_SET {
+                  total_lanes +=
+                      keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), Value<T>(0));
+                });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          total_part[n_share * rows + row] = total;
         }
-        total_part[n_share * rows + row] = total;
       }
-    }
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+    });
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
       Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * rows + row], active);
@@ -118,8 +134,7 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
       store(&total2[row], active, total);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -127,7 +142,7 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanesOf<Value<T>>>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&y[row * N + n], active,
                              to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
                                                    maximum(total, Value<T>(1e-12)))),
@@ -136,28 +151,31 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void normalize_l2_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-      for (int64_t n = 0; n < N; ++n) {
-        total += to_value<T>(load_every(&x[row * N + n], N, active)) *
-                 to_value<T>(load_every(&x[row * N + n], N, active));
-      }
-      const auto fixed = maximum(sqrt(total), Value<T>(1e-12));
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active,
-                    to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) / fixed));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+      for_lanes<kLanesOf<Value<T>>>(
+          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+            for (int64_t n = 0; n < N; ++n) {
+              total += to_value<T>(load_every(&x[row * N + n], N, active)) *
+                       to_value<T>(load_every(&x[row * N + n], N, active));
+            }
+            const auto fixed = maximum(sqrt(total), Value<T>(1e-12));
+            for (int64_t n = 0; n < N; ++n) {
+              store_every(&y[row * N + n], N, active,
+                          to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) / fixed));
+            }
+          });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -183,8 +201,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
@@ -192,14 +209,14 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
           for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, N),
-                                        [=, &total_lanes](int64_t n, auto active) {
+                                        [=, &total_lanes](int64_t n, auto active) IN_SET {
                                           const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
                                           total_lanes += keep(active, x_ * x_, Value<T>(0));
                                         });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
         const Value<T> fixed = maximum(std::sqrt(total), Value<T>(1e-12));
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
           store_around(&y[row * N + n], active,
                        to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)), fixed)),
@@ -207,27 +224,29 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        Value<T> total = Value<T>(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, n_end),
-                                        [=, &total_lanes](int64_t n, auto active) {
-                                          const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                          total_lanes += keep(active, x_ * x_, Value<T>(0));
-                                        });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          Value<T> total = Value<T>(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, n_end),
+                                          [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                            const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
+                                            total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                          });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          total_part[n_share * rows + row] = total;
         }
-        total_part[n_share * rows + row] = total;
       }
-    }
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+    });
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
       Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * rows + row], active);
@@ -235,8 +254,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
       store(&total2[row], active, total);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -245,7 +263,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanesOf<Value<T>>>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&y[row * N + n], active,
                              to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)), fixed)),
                              around_caches);
@@ -253,27 +271,30 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void normalize_largest_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
-      for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, absolute(to_value<T>(load_every(&x[row * N + n], N, active))));
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active,
-                    to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) /
-                                 maximum(greatest, Value<T>(1e-12))));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+      for_lanes<kLanesOf<Value<T>>>(
+          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+            Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
+            for (int64_t n = 0; n < N; ++n) {
+              greatest = maximum(greatest, absolute(to_value<T>(load_every(&x[row * N + n], N, active))));
+            }
+            for (int64_t n = 0; n < N; ++n) {
+              store_every(&y[row * N + n], N, active,
+                          to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) /
+                                       maximum(greatest, Value<T>(1e-12))));
+            }
+          });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -299,20 +320,20 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
   Value<T>* const greatest_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
         Value<T> greatest = -Value<T>(INFINITY);
         Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
-        for_lanes<kLanesOf<Value<T>>>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
+        for_lanes<kLanesOf<Value<T>>>(0, N, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
           greatest_lanes = maximum(
               greatest_lanes,
               keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), -Value<T>(INFINITY)));
         });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+        greatest =
+            maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
           store_around(&y[row * N + n], active,
                        to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
@@ -321,25 +342,28 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        Value<T> greatest = -Value<T>(INFINITY);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
-        for_lanes<kLanesOf<Value<T>>>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) {
-          greatest_lanes = maximum(
-              greatest_lanes,
-              keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), -Value<T>(INFINITY)));
-        });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        greatest_part[n_share * rows + row] = greatest;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          Value<T> greatest = -Value<T>(INFINITY);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
+          for_lanes<kLanesOf<Value<T>>>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
+            greatest_lanes = maximum(
+                greatest_lanes,
+                keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), -Value<T>(INFINITY)));
+          });
+          greatest =
+              maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          greatest_part[n_share * rows + row] = greatest;
+        }
       }
-    }
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+    });
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
       Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
@@ -347,8 +371,7 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
       store(&greatest2[row], active, greatest);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -356,7 +379,7 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanesOf<Value<T>>>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&y[row * N + n], active,
                              to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
                                                    maximum(greatest, Value<T>(1e-12)))),
@@ -365,7 +388,7 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
@@ -397,124 +420,135 @@ int64_t workspace_of_normalize(int64_t rows, int64_t N) {
   return Space(rows, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t normalize_l1_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1Workspace<float>>(rows, N);
+  BY_SET(return workspace_of_normalize<NormalizeL1Workspace<float>>(rows, N))
 }
 
 extern "C" int normalize_l1_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                        int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL1Workspace<float>>(x, y, rows, N, workspace, workspace_bytes,
-                                                       normalize_l1_short<float>, normalize_l1<float>);
+  BY_SET(return launch_normalize<NormalizeL1Workspace<float>>(x, y, rows, N, workspace, workspace_bytes,
+                                                              normalize_l1_short<float>, normalize_l1<float>))
 }
 
 extern "C" int64_t normalize_l1_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1Workspace<double>>(rows, N);
+  BY_SET(return workspace_of_normalize<NormalizeL1Workspace<double>>(rows, N))
 }
 
 extern "C" int normalize_l1_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                        int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL1Workspace<double>>(x, y, rows, N, workspace, workspace_bytes,
-                                                        normalize_l1_short<double>, normalize_l1<double>);
+  BY_SET(return launch_normalize<NormalizeL1Workspace<double>>(
+      x, y, rows, N, workspace, workspace_bytes, normalize_l1_short<double>, normalize_l1<double>))
 }
 
 extern "C" int64_t normalize_l1_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1Workspace<BF16>>(rows, N);
+  BY_SET(return workspace_of_normalize<NormalizeL1Workspace<BF16>>(rows, N))
 }
 
 extern "C" int normalize_l1_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                         void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL1Workspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                      normalize_l1_short<BF16>, normalize_l1<BF16>);
+  BY_SET(return launch_normalize<NormalizeL1Workspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                             normalize_l1_short<BF16>, normalize_l1<BF16>))
 }
 
 extern "C" int64_t normalize_l1_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1Workspace<F16>>(rows, N);
+  BY_SET(return workspace_of_normalize<NormalizeL1Workspace<F16>>(rows, N))
 }
 
 extern "C" int normalize_l1_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                        void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL1Workspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                     normalize_l1_short<F16>, normalize_l1<F16>);
+  BY_SET(return launch_normalize<NormalizeL1Workspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                            normalize_l1_short<F16>, normalize_l1<F16>))
 }
 
 extern "C" int64_t normalize_l2_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2Workspace<float>>(rows, N);
+  BY_SET(return workspace_of_normalize<NormalizeL2Workspace<float>>(rows, N))
 }
 
 extern "C" int normalize_l2_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                        int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL2Workspace<float>>(x, y, rows, N, workspace, workspace_bytes,
-                                                       normalize_l2_short<float>, normalize_l2<float>);
+  BY_SET(return launch_normalize<NormalizeL2Workspace<float>>(x, y, rows, N, workspace, workspace_bytes,
+                                                              normalize_l2_short<float>, normalize_l2<float>))
 }
 
 extern "C" int64_t normalize_l2_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2Workspace<double>>(rows, N);
+  BY_SET(return workspace_of_normalize<NormalizeL2Workspace<double>>(rows, N))
 }
 
 extern "C" int normalize_l2_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                        int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL2Workspace<double>>(x, y, rows, N, workspace, workspace_bytes,
-                                                        normalize_l2_short<double>, normalize_l2<double>);
+  BY_SET(return launch_normalize<NormalizeL2Workspace<double>>(
+      x, y, rows, N, workspace, workspace_bytes, normalize_l2_short<double>, normalize_l2<double>))
 }
 
 extern "C" int64_t normalize_l2_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2Workspace<BF16>>(rows, N);
+  BY_SET(return workspace_of_normalize<NormalizeL2Workspace<BF16>>(rows, N))
 }
 
 extern "C" int normalize_l2_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                         void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL2Workspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                      normalize_l2_short<BF16>, normalize_l2<BF16>);
+  BY_SET(return launch_normalize<NormalizeL2Workspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                             normalize_l2_short<BF16>, normalize_l2<BF16>))
 }
 
 extern "C" int64_t normalize_l2_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2Workspace<F16>>(rows, N);
+  BY_SET(return workspace_of_normalize<NormalizeL2Workspace<F16>>(rows, N))
 }
 
 extern "C" int normalize_l2_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                        void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeL2Workspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                     normalize_l2_short<F16>, normalize_l2<F16>);
+  BY_SET(return launch_normalize<NormalizeL2Workspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                            normalize_l2_short<F16>, normalize_l2<F16>))
 }
 
 extern "C" int64_t normalize_largest_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestWorkspace<float>>(rows, N);
+  BY_SET(return workspace_of_normalize<NormalizeLargestWorkspace<float>>(rows, N))
 }
 
 extern "C" int normalize_largest_f32_openmp(const float* x, float* y, int64_t rows, int64_t N,
                                             void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeLargestWorkspace<float>>(
-      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<float>, normalize_largest<float>);
+  BY_SET(return launch_normalize<NormalizeLargestWorkspace<float>>(
+      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<float>, normalize_largest<float>))
 }
 
 extern "C" int64_t normalize_largest_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestWorkspace<double>>(rows, N);
+  BY_SET(return workspace_of_normalize<NormalizeLargestWorkspace<double>>(rows, N))
 }
 
 extern "C" int normalize_largest_f64_openmp(const double* x, double* y, int64_t rows, int64_t N,
                                             void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeLargestWorkspace<double>>(
-      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<double>, normalize_largest<double>);
+  BY_SET(return launch_normalize<NormalizeLargestWorkspace<double>>(
+      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<double>, normalize_largest<double>))
 }
 
 extern "C" int64_t normalize_largest_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestWorkspace<BF16>>(rows, N);
+  BY_SET(return workspace_of_normalize<NormalizeLargestWorkspace<BF16>>(rows, N))
 }
 
 extern "C" int normalize_largest_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                              void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeLargestWorkspace<BF16>>(
-      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<BF16>, normalize_largest<BF16>);
+  BY_SET(return launch_normalize<NormalizeLargestWorkspace<BF16>>(
+      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<BF16>, normalize_largest<BF16>))
 }
 
 extern "C" int64_t normalize_largest_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestWorkspace<F16>>(rows, N);
+  BY_SET(return workspace_of_normalize<NormalizeLargestWorkspace<F16>>(rows, N))
 }
 
 extern "C" int normalize_largest_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
                                             void* workspace, int64_t workspace_bytes) {
-  return launch_normalize<NormalizeLargestWorkspace<F16>>(
-      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<F16>, normalize_largest<F16>);
+  BY_SET(return launch_normalize<NormalizeLargestWorkspace<F16>>(
+      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<F16>, normalize_largest<F16>))
 }
+
+extern "C" const char* normalize_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -79,6 +79,9 @@ int64_t ragged_mean_square_openmp_workspace(int64_t B, int64_t N);
 int ragged_mean_square_openmp(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
                               int64_t N, void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* ragged_mean_square_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -11,17 +11,29 @@
 
 #include "ragged_mean_square.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "ragged_mean_square_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "ragged_mean_square_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "ragged_mean_square_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct RaggedMeanSquareWorkspace {
@@ -45,8 +57,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N <= 1048576 * B) {
     const bool around_caches = N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for schedule(dynamic, larger(1, B / 256)) nowait)
       for (int64_t b = 0; b < B; ++b) {
         const int64_t n_start = row_start[b];
@@ -55,15 +66,15 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count),
-                              [=, &total_lanes](int64_t n, auto active) {
+                              [=, &total_lanes](int64_t n, auto active) IN_SET {
                                 const auto x_ = load_once(&x[n_start + n], active);
                                 total_lanes += keep(active, x_ * x_, 0.0f);
                               });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
+          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
         const float rms_here = std::sqrt(total / float(n_count));
         rms[b] = rms_here;
-        for_lines<kLanes32>(around_caches, &y[n_start + 0], 0, n_count, [=](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &y[n_start + 0], 0, n_count, [=](int64_t n, auto active) IN_SET {
           store_around(&y[n_start + n], active,
                        rms_here > 0.0f ? quotient(load(&x[n_start + n], active), rms_here)
                                        : Lanes<float, kLanes32>(0.0f),
@@ -71,41 +82,42 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(2) schedule(dynamic, larger(1, N_shares* B / 256)))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        const int64_t n_start = row_start[b];
-        const int64_t n_count = row_start[b + 1] - n_start;
-        float total = 0.0f;
-        const int64_t n_begin = share_begin(n_share, N_shares, n_count, 64),
-                      n_end = share_begin(n_share + 1, N_shares, n_count, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                              [=, &total_lanes](int64_t n, auto active) {
-                                const auto x_ = load_once(&x[n_start + n], active);
-                                total_lanes += keep(active, x_ * x_, 0.0f);
-                              });
-          total += across(total_lanes, [](auto one, auto other) { return one + other; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(dynamic, larger(1, N_shares* B / 256)) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          const int64_t n_start = row_start[b];
+          const int64_t n_count = row_start[b + 1] - n_start;
+          float total = 0.0f;
+          const int64_t n_begin = share_begin(n_share, N_shares, n_count, 64),
+                        n_end = share_begin(n_share + 1, N_shares, n_count, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<float, kLanes32> total_lanes = 0.0f;
+            for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                                [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                  const auto x_ = load_once(&x[n_start + n], active);
+                                  total_lanes += keep(active, x_ * x_, 0.0f);
+                                });
+            total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          }
+          total_part[n_share * B + b] = total;
         }
-        total_part[n_share * B + b] = total;
       }
-    }
-    for_lanes<kLanes64>(0, B, [=](int64_t b, auto active) {
+    });
+    for_lanes<kLanes64>(0, B, [=](int64_t b, auto active) IN_SET {
       Lanes<float, kLanes64> total = 0.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * B + b], active);
       }
-      const auto by_lane =
-          gather<int64_t>(b, active, [&](int64_t b_at) { return row_start[b_at + 1] - row_start[b_at]; });
+      const auto by_lane = gather<int64_t>(
+          b, active, [&](int64_t b_at) IN_SET { return row_start[b_at + 1] - row_start[b_at]; });
       store(&rms_here2[b], active, sqrt(total / convert<float>(by_lane)));
       store(&rms[b], active, load(&rms_here2[b], active));
     });
     const bool around_caches = N * 4 >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(dynamic, larger(1, N_shares* B / 256)) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t b = 0; b < B; ++b) {
@@ -115,7 +127,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
           const int64_t n_begin = share_begin(n_share, N_shares, n_count, 64),
                         n_end = share_begin(n_share + 1, N_shares, n_count, 64);
           for_lines<kLanes32>(
-              around_caches, &y[n_start + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+              around_caches, &y[n_start + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&y[n_start + n], active,
                              rms_here > 0.0f ? quotient(load(&x[n_start + n], active), rms_here)
                                              : Lanes<float, kLanes32>(0.0f),
@@ -124,21 +136,13 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
-}  // namespace
-
-extern "C" int64_t ragged_mean_square_openmp_workspace(int64_t B, int64_t N) {
-  if (const int status = check_sizes({{5, B}, {6, N}})) return -status;
-  if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (B == 0 && N == 0) return 0;
-  return RaggedMeanSquareWorkspace(B, N).bytes;
-}
-
-extern "C" int ragged_mean_square_openmp(const int64_t* row_start, const float* x, float* rms, float* y,
-                                         int64_t B, int64_t N, void* workspace, int64_t workspace_bytes) {
+// Checks the arguments, then runs.
+int launch_ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
+                              int64_t N, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{5, B}, {6, N}})) return status;
   if (double(B) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const Array arrays[] = {{1, row_start, {B + 1}}, {2, x, {N}}, {3, rms, {B}}, {4, y, {N}}};
@@ -155,3 +159,33 @@ extern "C" int ragged_mean_square_openmp(const int64_t* row_start, const float* 
   ragged_mean_square(row_start, x, rms, y, B, N, memory.data);
   return 0;
 }
+
+// The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_ragged_mean_square(int64_t B, int64_t N) {
+  if (const int status = check_sizes({{5, B}, {6, N}})) return -status;
+  if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
+  if (B == 0 && N == 0) return 0;
+  return RaggedMeanSquareWorkspace(B, N).bytes;
+}
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int64_t ragged_mean_square_openmp_workspace(int64_t B, int64_t N) {
+  BY_SET(return workspace_of_ragged_mean_square(B, N))
+}
+
+extern "C" int ragged_mean_square_openmp(const int64_t* row_start, const float* x, float* rms, float* y,
+                                         int64_t B, int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_ragged_mean_square(row_start, x, rms, y, B, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* ragged_mean_square_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

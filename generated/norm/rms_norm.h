@@ -109,6 +109,9 @@ int64_t rms_norm_f16_openmp_workspace(int64_t rows, int64_t N);
 int rms_norm_f16_openmp(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
                         void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* rms_norm_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -12,34 +12,50 @@
 
 #include "rms_norm.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "rms_norm_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "rms_norm_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "rms_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void rms_norm_short(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-      for (int64_t n = 0; n < N; ++n) {
-        total += to_value<T>(load_every(&x[row * N + n], N, active)) *
-                 to_value<T>(load_every(&x[row * N + n], N, active));
-      }
-      const auto root = rsqrt(quotient(total, Value<T>(N)) + Value<T>(1e-06));
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active,
-                    to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) * root * gamma[n]));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+      for_lanes<kLanesOf<Value<T>>>(
+          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+            for (int64_t n = 0; n < N; ++n) {
+              total += to_value<T>(load_every(&x[row * N + n], N, active)) *
+                       to_value<T>(load_every(&x[row * N + n], N, active));
+            }
+            const auto root = rsqrt(quotient(total, Value<T>(N)) + Value<T>(1e-06));
+            for (int64_t n = 0; n < N; ++n) {
+              store_every(
+                  &y[row * N + n], N, active,
+                  to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) * root * gamma[n]));
+            }
+          });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -66,8 +82,7 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
@@ -75,14 +90,14 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
           for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, N),
-                                        [=, &total_lanes](int64_t n, auto active) {
+                                        [=, &total_lanes](int64_t n, auto active) IN_SET {
                                           const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
                                           total_lanes += keep(active, x_ * x_, Value<T>(0));
                                         });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
         const Value<T> root = rsqrt(total / Value<T>(N) + Value<T>(1e-06));
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
           store_around(
               &y[row * N + n], active,
@@ -91,27 +106,29 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        Value<T> total = Value<T>(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, n_end),
-                                        [=, &total_lanes](int64_t n, auto active) {
-                                          const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                          total_lanes += keep(active, x_ * x_, Value<T>(0));
-                                        });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          Value<T> total = Value<T>(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, n_end),
+                                          [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                            const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
+                                            total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                          });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          total_part[n_share * rows + row] = total;
         }
-        total_part[n_share * rows + row] = total;
       }
-    }
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+    });
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
       Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * rows + row], active);
@@ -119,8 +136,7 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
       store(&total2[row], active, total);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -129,7 +145,7 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanesOf<Value<T>>>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(
                     &y[row * N + n], active,
                     to_stored<T>(to_value<T>(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
@@ -138,7 +154,7 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
@@ -170,44 +186,55 @@ int64_t workspace_of_rms_norm(int64_t rows, int64_t N) {
   return Space(rows, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t rms_norm_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormWorkspace<float>>(rows, N);
+  BY_SET(return workspace_of_rms_norm<RmsNormWorkspace<float>>(rows, N))
 }
 
 extern "C" int rms_norm_f32_openmp(const float* x, const float* gamma, float* y, int64_t rows, int64_t N,
                                    void* workspace, int64_t workspace_bytes) {
-  return launch_rms_norm<RmsNormWorkspace<float>>(x, gamma, y, rows, N, workspace, workspace_bytes,
-                                                  rms_norm_short<float>, rms_norm<float>);
+  BY_SET(return launch_rms_norm<RmsNormWorkspace<float>>(x, gamma, y, rows, N, workspace, workspace_bytes,
+                                                         rms_norm_short<float>, rms_norm<float>))
 }
 
 extern "C" int64_t rms_norm_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormWorkspace<double>>(rows, N);
+  BY_SET(return workspace_of_rms_norm<RmsNormWorkspace<double>>(rows, N))
 }
 
 extern "C" int rms_norm_f64_openmp(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
                                    void* workspace, int64_t workspace_bytes) {
-  return launch_rms_norm<RmsNormWorkspace<double>>(x, gamma, y, rows, N, workspace, workspace_bytes,
-                                                   rms_norm_short<double>, rms_norm<double>);
+  BY_SET(return launch_rms_norm<RmsNormWorkspace<double>>(x, gamma, y, rows, N, workspace, workspace_bytes,
+                                                          rms_norm_short<double>, rms_norm<double>))
 }
 
 extern "C" int64_t rms_norm_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormWorkspace<BF16>>(rows, N);
+  BY_SET(return workspace_of_rms_norm<RmsNormWorkspace<BF16>>(rows, N))
 }
 
 extern "C" int rms_norm_bf16_openmp(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows,
                                     int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_rms_norm<RmsNormWorkspace<BF16>>(x, gamma, y, rows, N, workspace, workspace_bytes,
-                                                 rms_norm_short<BF16>, rms_norm<BF16>);
+  BY_SET(return launch_rms_norm<RmsNormWorkspace<BF16>>(x, gamma, y, rows, N, workspace, workspace_bytes,
+                                                        rms_norm_short<BF16>, rms_norm<BF16>))
 }
 
 extern "C" int64_t rms_norm_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormWorkspace<F16>>(rows, N);
+  BY_SET(return workspace_of_rms_norm<RmsNormWorkspace<F16>>(rows, N))
 }
 
 extern "C" int rms_norm_f16_openmp(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows,
                                    int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_rms_norm<RmsNormWorkspace<F16>>(x, gamma, y, rows, N, workspace, workspace_bytes,
-                                                rms_norm_short<F16>, rms_norm<F16>);
+  BY_SET(return launch_rms_norm<RmsNormWorkspace<F16>>(x, gamma, y, rows, N, workspace, workspace_bytes,
+                                                       rms_norm_short<F16>, rms_norm<F16>))
 }
+
+extern "C" const char* rms_norm_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

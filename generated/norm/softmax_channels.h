@@ -95,6 +95,9 @@ int64_t softmax_channels_f16_openmp_workspace(int64_t B, int64_t C, int64_t N);
 int softmax_channels_f16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
                                 void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* softmax_channels_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

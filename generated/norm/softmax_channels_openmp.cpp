@@ -12,17 +12,29 @@
 
 #include "softmax_channels.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "softmax_channels_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "softmax_channels_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "softmax_channels_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
@@ -59,8 +71,7 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
   if (N >= 16) {
     const int64_t n_part = share_of(N, B, columns_of(C * (kBytes<T> + kBytes<Value<T>>), 512));
     const bool around_caches = B * C * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const e = reinterpret_cast<float*>(mine + space.e);
       OMP(omp for collapse(2) schedule(static) nowait)
@@ -69,28 +80,28 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
           const int64_t n_end = smaller(n_first + n_part, N);
           const bool from_memory = B * C * N * kBytes<T> >= kBeyondCaches;
           float greatest[512];
-          for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) IN_SET {
             store(&greatest[n - n_first], active, -INFINITY);
           });
           for (int64_t c = 0; c < C; ++c) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) {
+            for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) IN_SET {
               store(&greatest[n - n_first], active,
                     maximum(load(&greatest[n - n_first], active),
                             to_value<T>(load(&x[(b * C + c) * N + n], active))));
             });
           }
           float total[512];
-          for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET {
             store(&total[n - n_first], active, 0.0f);
           });
           for (int64_t c_first = 0; c_first < C; c_first += 512) {
             const int64_t c_end = smaller(c_first + 512, C);
             float part[512];
-            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
               store(&part[n - n_first], active, 0.0f);
             });
             for (int64_t c = c_first; c < c_end; ++c) {
-              for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) {
+              for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) IN_SET {
                 if (from_memory) prefetch_part(&x[(b * C + c) * N + n], n_first, n_end, N, N * C);
                 const auto e_here = exp(to_value<T>(load(&x[(b * C + c) * N + n], active)) -
                                         load(&greatest[n - n_first], active));
@@ -98,14 +109,14 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
                 store(&part[n - n_first], active, load(&part[n - n_first], active) + e_here);
               });
             }
-            for_lanes<kLanes32>(n_first, n_end, [=, &part, &total](int64_t n, auto active) {
+            for_lanes<kLanes32>(n_first, n_end, [=, &part, &total](int64_t n, auto active) IN_SET {
               store(&total[n - n_first], active,
                     load(&total[n - n_first], active) + load(&part[n - n_first], active));
             });
           }
           for (int64_t c = 0; c < C; ++c) {
             for_lines<kLanes32>(around_caches, &y[(b * C + c) * N + n_first], n_first, n_end,
-                                [=, &total](int64_t n, auto active) {
+                                [=, &total](int64_t n, auto active) IN_SET {
                                   store_around(&y[(b * C + c) * N + n], active,
                                                to_stored<T>(load(&e[c * n_part + n - n_first], active) /
                                                             load(&total[n - n_first], active)),
@@ -115,46 +126,49 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t n = 0; n < N; ++n) {
-          float greatest = -INFINITY;
-          float total = 0.0f;
-          const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
-                        c_end = share_begin(c_share + 1, C_shares, C, 64);
-          for (int64_t c_first = c_begin; c_first < c_end; c_first += 4096) {
-            const int64_t c_end2 = smaller(c_first + 4096, c_end);
-            float greatest_now = greatest;
-            Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-            for_lanes<kLanes32>(c_first, c_end2, [=, &greatest_now_lanes](int64_t c, auto active) {
-              greatest_now_lanes = maximum(
-                  greatest_now_lanes,
-                  keep(active, to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)), -INFINITY));
-            });
-            greatest_now =
-                maximum(greatest_now,
-                        across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-            if (greatest_now > greatest) {
-              total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t n = 0; n < N; ++n) {
+            float greatest = -INFINITY;
+            float total = 0.0f;
+            const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
+                          c_end = share_begin(c_share + 1, C_shares, C, 64);
+            for (int64_t c_first = c_begin; c_first < c_end; c_first += 4096) {
+              const int64_t c_end2 = smaller(c_first + 4096, c_end);
+              float greatest_now = greatest;
+              Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
+              for_lanes<kLanes32>(c_first, c_end2, [=, &greatest_now_lanes](int64_t c, auto active) IN_SET {
+                greatest_now_lanes = maximum(
+                    greatest_now_lanes,
+                    keep(active, to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)), -INFINITY));
+              });
+              greatest_now = maximum(greatest_now,
+                                     across(greatest_now_lanes,
+                                            [](auto one, auto other) IN_SET { return maximum(one, other); }));
+              if (greatest_now > greatest) {
+                total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+              }
+              greatest = greatest_now;
+              Lanes<float, kLanes32> total_lanes = 0.0f;
+              for_lanes<kLanes32>(c_first, c_end2, [=, &total_lanes](int64_t c, auto active) IN_SET {
+                total_lanes +=
+                    keep(active, exp(to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)) - greatest),
+                         0.0f);
+              });
+              total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
             }
-            greatest = greatest_now;
-            Lanes<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(c_first, c_end2, [=, &total_lanes](int64_t c, auto active) {
-              total_lanes += keep(
-                  active, exp(to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)) - greatest), 0.0f);
-            });
-            total += across(total_lanes, [](auto one, auto other) { return one + other; });
+            greatest_part[(c_share * B + b) * N + n] = greatest;
+            total_part[(c_share * B + b) * N + n] = total;
           }
-          greatest_part[(c_share * B + b) * N + n] = greatest;
-          total_part[(c_share * B + b) * N + n] = total;
         }
       }
-    }
+    });
     for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+      for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
         Lanes<float, kLanes32> greatest = -INFINITY;
         Lanes<float, kLanes32> total = 0.0f;
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
@@ -171,23 +185,25 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
         store(&total2[b * N + n], active, total);
       });
     }
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t n = 0; n < N; ++n) {
-          const float greatest = greatest2[b * N + n];
-          const float total = total2[b * N + n];
-          const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
-                        c_end = share_begin(c_share + 1, C_shares, C, 64);
-          for_lanes<kLanes32>(c_begin, c_end, [=](int64_t c, auto active) {
-            store_every(
-                &y[(b * C + c) * N + n], N, active,
-                to_stored<T>(quotient(
-                    exp(to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)) - greatest), total)));
-          });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t n = 0; n < N; ++n) {
+            const float greatest = greatest2[b * N + n];
+            const float total = total2[b * N + n];
+            const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
+                          c_end = share_begin(c_share + 1, C_shares, C, 64);
+            for_lanes<kLanes32>(c_begin, c_end, [=](int64_t c, auto active) IN_SET {
+              store_every(
+                  &y[(b * C + c) * N + n], N, active,
+                  to_stored<T>(quotient(
+                      exp(to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)) - greatest), total)));
+            });
+          }
         }
       }
-    }
+    });
   }
 }
 
@@ -214,34 +230,45 @@ int64_t workspace_of_softmax_channels(int64_t B, int64_t C, int64_t N) {
   return Space(B, C, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t softmax_channels_f32_openmp_workspace(int64_t B, int64_t C, int64_t N) {
-  return workspace_of_softmax_channels<SoftmaxChannelsWorkspace<float>>(B, C, N);
+  BY_SET(return workspace_of_softmax_channels<SoftmaxChannelsWorkspace<float>>(B, C, N))
 }
 
 extern "C" int softmax_channels_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t N,
                                            void* workspace, int64_t workspace_bytes) {
-  return launch_softmax_channels<SoftmaxChannelsWorkspace<float>>(x, y, B, C, N, workspace, workspace_bytes,
-                                                                  softmax_channels<float>);
+  BY_SET(return launch_softmax_channels<SoftmaxChannelsWorkspace<float>>(
+      x, y, B, C, N, workspace, workspace_bytes, softmax_channels<float>))
 }
 
 extern "C" int64_t softmax_channels_bf16_openmp_workspace(int64_t B, int64_t C, int64_t N) {
-  return workspace_of_softmax_channels<SoftmaxChannelsWorkspace<BF16>>(B, C, N);
+  BY_SET(return workspace_of_softmax_channels<SoftmaxChannelsWorkspace<BF16>>(B, C, N))
 }
 
 extern "C" int softmax_channels_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
                                             void* workspace, int64_t workspace_bytes) {
-  return launch_softmax_channels<SoftmaxChannelsWorkspace<BF16>>(x, y, B, C, N, workspace, workspace_bytes,
-                                                                 softmax_channels<BF16>);
+  BY_SET(return launch_softmax_channels<SoftmaxChannelsWorkspace<BF16>>(
+      x, y, B, C, N, workspace, workspace_bytes, softmax_channels<BF16>))
 }
 
 extern "C" int64_t softmax_channels_f16_openmp_workspace(int64_t B, int64_t C, int64_t N) {
-  return workspace_of_softmax_channels<SoftmaxChannelsWorkspace<F16>>(B, C, N);
+  BY_SET(return workspace_of_softmax_channels<SoftmaxChannelsWorkspace<F16>>(B, C, N))
 }
 
 extern "C" int softmax_channels_f16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
                                            void* workspace, int64_t workspace_bytes) {
-  return launch_softmax_channels<SoftmaxChannelsWorkspace<F16>>(x, y, B, C, N, workspace, workspace_bytes,
-                                                                softmax_channels<F16>);
+  BY_SET(return launch_softmax_channels<SoftmaxChannelsWorkspace<F16>>(
+      x, y, B, C, N, workspace, workspace_bytes, softmax_channels<F16>))
 }
+
+extern "C" const char* softmax_channels_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

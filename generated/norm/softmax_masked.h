@@ -86,6 +86,9 @@ int64_t softmax_masked_bf16_openmp_workspace(int64_t B, int64_t H, int64_t Q, in
 int softmax_masked_bf16_openmp(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B, int64_t H,
                                int64_t Q, int64_t K, void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* softmax_masked_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -10,101 +10,117 @@
 
 #include "softmax_masked.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "softmax_masked_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "softmax_masked_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "softmax_masked_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For Q <= 15 && K <= 15: rows that fill no vector.
 template <class T>
 void softmax_masked_short(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
                           int64_t Q, int64_t K) {
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h_first = 0; h_first < H; h_first += 256) {
-      for_lanes<kLanes32>(h_first, smaller(h_first + 256, H), [=](int64_t h, auto active) {
-        for (int64_t q = 0; q < Q; ++q) {
-          Lanes<float, kLanes32> greatest = -INFINITY;
-          for (int64_t k = 0; k < K; ++k) {
-            const bool kept = k <= q && k < int64_t(length[b]);
-            if (kept) {
-              greatest = maximum(greatest,
-                                 to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)));
+  in_parallel([&]() IN_SET {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t h_first = 0; h_first < H; h_first += 256) {
+        for_lanes<kLanes32>(h_first, smaller(h_first + 256, H), [=](int64_t h, auto active) IN_SET {
+          for (int64_t q = 0; q < Q; ++q) {
+            Lanes<float, kLanes32> greatest = -INFINITY;
+            for (int64_t k = 0; k < K; ++k) {
+              const bool kept = k <= q && k < int64_t(length[b]);
+              if (kept) {
+                greatest = maximum(greatest,
+                                   to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)));
+              }
+            }
+            Lanes<float, kLanes32> total = 0.0f;
+            Lanes<float, kLanes32> e[15] = {};
+            for (int64_t k = 0; k < K; ++k) {
+              const bool kept = k <= q && k < int64_t(length[b]);
+              const auto e_here =
+                  kept ? exp(to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)) -
+                             greatest)
+                       : Lanes<float, kLanes32>(0.0f);
+              e[k] = e_here;
+              if (kept) {
+                total += e_here;
+              }
+            }
+            for (int64_t k = 0; k < K; ++k) {
+              const bool kept = k <= q && k < int64_t(length[b]);
+              store_every(&y[((b * H + h) * Q + q) * K + k], K * Q, active,
+                          to_stored<T>(kept ? e[k] / total : Lanes<float, kLanes32>(0.0f)));
             }
           }
-          Lanes<float, kLanes32> total = 0.0f;
-          Lanes<float, kLanes32> e[15] = {};
-          for (int64_t k = 0; k < K; ++k) {
-            const bool kept = k <= q && k < int64_t(length[b]);
-            const auto e_here =
-                kept ? exp(to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)) -
-                           greatest)
-                     : Lanes<float, kLanes32>(0.0f);
-            e[k] = e_here;
-            if (kept) {
-              total += e_here;
-            }
-          }
-          for (int64_t k = 0; k < K; ++k) {
-            const bool kept = k <= q && k < int64_t(length[b]);
-            store_every(&y[((b * H + h) * Q + q) * K + k], K * Q, active,
-                        to_stored<T>(kept ? e[k] / total : Lanes<float, kLanes32>(0.0f)));
-          }
-        }
-      });
+        });
+      }
     }
-  }
+  });
 }
 
 // For K <= 15: rows that fill no vector.
 template <class T>
 void softmax_masked_short2(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
                            int64_t Q, int64_t K) {
-  OMP(omp parallel for collapse(3) schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    for (int64_t h = 0; h < H; ++h) {
-      for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-        for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) {
-          Lanes<float, kLanes32> greatest = -INFINITY;
-          for (int64_t k = 0; k < K; ++k) {
-            const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
-            const auto chosen = active && kept;
-            if (any_lane(chosen)) {
-              greatest =
-                  maximum(greatest,
-                          keep(chosen, to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)),
-                               -INFINITY));
+  in_parallel([&]() IN_SET {
+    OMP(omp for collapse(3) schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t h = 0; h < H; ++h) {
+        for (int64_t q_first = 0; q_first < Q; q_first += 256) {
+          for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
+            Lanes<float, kLanes32> greatest = -INFINITY;
+            for (int64_t k = 0; k < K; ++k) {
+              const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
+              const auto chosen = active && kept;
+              if (any_lane(chosen)) {
+                greatest = maximum(
+                    greatest,
+                    keep(chosen, to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)),
+                         -INFINITY));
+              }
             }
-          }
-          Lanes<float, kLanes32> total = 0.0f;
-          Lanes<float, kLanes32> e[15] = {};
-          for (int64_t k = 0; k < K; ++k) {
-            const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
-            const auto e_here = choose(
-                kept, exp(to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)) - greatest),
-                0.0f);
-            e[k] = e_here;
-            const auto chosen = active && kept;
-            if (any_lane(chosen)) {
-              total += keep(chosen, e_here, 0.0f);
+            Lanes<float, kLanes32> total = 0.0f;
+            Lanes<float, kLanes32> e[15] = {};
+            for (int64_t k = 0; k < K; ++k) {
+              const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
+              const auto e_here = choose(
+                  kept, exp(to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)) - greatest),
+                  0.0f);
+              e[k] = e_here;
+              const auto chosen = active && kept;
+              if (any_lane(chosen)) {
+                total += keep(chosen, e_here, 0.0f);
+              }
             }
-          }
-          for (int64_t k = 0; k < K; ++k) {
-            const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
-            store_every(&y[((b * H + h) * Q + q) * K + k], K, active,
-                        to_stored<T>(choose(kept, e[k] / total, 0.0f)));
-          }
-        });
+            for (int64_t k = 0; k < K; ++k) {
+              const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
+              store_every(&y[((b * H + h) * Q + q) * K + k], K, active,
+                          to_stored<T>(choose(kept, e[k] / total, 0.0f)));
+            }
+          });
+        }
       }
     }
-  }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -129,8 +145,7 @@ void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int
                     int64_t K, char* workspace) {
   const SoftmaxMaskedWorkspace space(B, H, Q, K);
   const bool around_caches = B * H * Q * K * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const e = reinterpret_cast<float*>(mine + space.e);
     OMP(omp for collapse(3) schedule(static) nowait)
@@ -141,21 +156,21 @@ void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int
           float greatest = -INFINITY;
           const int32_t length_ = length[b];
           Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-          for_lanes<kLanes32>(0, K, [=, &greatest_lanes](int64_t k, auto active) {
+          for_lanes<kLanes32>(0, K, [=, &greatest_lanes](int64_t k, auto active) IN_SET {
             const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_);
             const auto chosen = active && kept;
             greatest_lanes = maximum(
                 greatest_lanes,
                 keep(chosen, to_value<T>(load(&x[((b * H + h) * Q + q) * K + k], active)), -INFINITY));
           });
-          greatest = maximum(
-              greatest, across(greatest_lanes, [](auto one, auto other) { return maximum(one, other); }));
+          greatest = maximum(greatest, across(greatest_lanes, [](auto one, auto other)
+                                                                  IN_SET { return maximum(one, other); }));
           float total = 0.0f;
           const int32_t length_2 = length[b];
           for (int64_t k_block = 0; k_block < K; k_block += 4096) {
             Sum<float, kLanes32> total_lanes = 0.0f;
             for_lanes<kLanes32>(
-                k_block, smaller(k_block + 4096, K), [=, &total_lanes](int64_t k, auto active) {
+                k_block, smaller(k_block + 4096, K), [=, &total_lanes](int64_t k, auto active) IN_SET {
                   prefetch(&x[((b * H + h) * Q + q_ahead) * K + k]);
                   const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_2);
                   const auto e_here = choose(
@@ -165,11 +180,11 @@ void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int
                   const auto chosen = active && kept;
                   total_lanes += keep(chosen, e_here, 0.0f);
                 });
-            total += across(total_lanes, [](auto one, auto other) { return one + other; });
+            total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
           }
           const int32_t length_3 = length[b];
           for_lines<kLanes32>(
-              around_caches, &y[((b * H + h) * Q + q) * K], 0, K, [=](int64_t k, auto active) {
+              around_caches, &y[((b * H + h) * Q + q) * K], 0, K, [=](int64_t k, auto active) IN_SET {
                 const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_3);
                 store_around(&y[((b * H + h) * Q + q) * K + k], active,
                              to_stored<T>(choose(kept, quotient(load(&e[k], active), total), 0.0f)),
@@ -179,7 +194,7 @@ void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -216,28 +231,39 @@ int64_t workspace_of_softmax_masked(int64_t B, int64_t H, int64_t Q, int64_t K) 
   return Space(B, H, Q, K).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t softmax_masked_f32_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  return workspace_of_softmax_masked<SoftmaxMaskedWorkspace>(B, H, Q, K);
+  BY_SET(return workspace_of_softmax_masked<SoftmaxMaskedWorkspace>(B, H, Q, K))
 }
 
 extern "C" int softmax_masked_f32_openmp(const float* x, const int32_t* length, float* y, int64_t B,
                                          int64_t H, int64_t Q, int64_t K, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_softmax_masked<SoftmaxMaskedWorkspace>(x, length, y, B, H, Q, K, workspace, workspace_bytes,
-                                                       softmax_masked_short<float>,
-                                                       softmax_masked_short2<float>, softmax_masked<float>);
+  BY_SET(return launch_softmax_masked<SoftmaxMaskedWorkspace>(
+      x, length, y, B, H, Q, K, workspace, workspace_bytes, softmax_masked_short<float>,
+      softmax_masked_short2<float>, softmax_masked<float>))
 }
 
 extern "C" int64_t softmax_masked_bf16_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  return workspace_of_softmax_masked<SoftmaxMaskedWorkspace>(B, H, Q, K);
+  BY_SET(return workspace_of_softmax_masked<SoftmaxMaskedWorkspace>(B, H, Q, K))
 }
 
 extern "C" int softmax_masked_bf16_openmp(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B,
                                           int64_t H, int64_t Q, int64_t K, void* workspace,
                                           int64_t workspace_bytes) {
-  return launch_softmax_masked<SoftmaxMaskedWorkspace>(x, length, y, B, H, Q, K, workspace, workspace_bytes,
-                                                       softmax_masked_short<BF16>,
-                                                       softmax_masked_short2<BF16>, softmax_masked<BF16>);
+  BY_SET(return launch_softmax_masked<SoftmaxMaskedWorkspace>(
+      x, length, y, B, H, Q, K, workspace, workspace_bytes, softmax_masked_short<BF16>,
+      softmax_masked_short2<BF16>, softmax_masked<BF16>))
 }
+
+extern "C" const char* softmax_masked_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

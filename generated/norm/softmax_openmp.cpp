@@ -13,40 +13,55 @@
 
 #include "softmax.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "softmax_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "softmax_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "softmax_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
-      for (int64_t n = 0; n < N; ++n) {
-        greatest = maximum(greatest, to_value<T>(load_every(&x[row * N + n], N, active)));
-      }
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-      Lanes<Value<T>, kLanesOf<Value<T>>> e[15] = {};
-      for (int64_t n = 0; n < N; ++n) {
-        const auto e_here = exp(to_value<T>(load_every(&x[row * N + n], N, active)) - greatest);
-        e[n] = e_here;
-        total += e_here;
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&y[row * N + n], N, active, to_stored<T>(e[n] / total));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+      for_lanes<kLanesOf<Value<T>>>(
+          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+            Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
+            for (int64_t n = 0; n < N; ++n) {
+              greatest = maximum(greatest, to_value<T>(load_every(&x[row * N + n], N, active)));
+            }
+            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+            Lanes<Value<T>, kLanesOf<Value<T>>> e[15] = {};
+            for (int64_t n = 0; n < N; ++n) {
+              const auto e_here = exp(to_value<T>(load_every(&x[row * N + n], N, active)) - greatest);
+              e[n] = e_here;
+              total += e_here;
+            }
+            for (int64_t n = 0; n < N; ++n) {
+              store_every(&y[row * N + n], N, active, to_stored<T>(e[n] / total));
+            }
+          });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -83,8 +98,7 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N <= 4194304 / (kBytes<T> + kBytes<Value<T>>)) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       Value<T>* const e = reinterpret_cast<Value<T>*>(mine + space.e);
       OMP(omp for schedule(static) nowait)
@@ -92,67 +106,72 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
         Value<T> greatest = -Value<T>(INFINITY);
         Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
-        for_lanes<kLanesOf<Value<T>>>(0, N, [=, &greatest_lanes](int64_t n, auto active) {
+        for_lanes<kLanesOf<Value<T>>>(0, N, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
           greatest_lanes = maximum(
               greatest_lanes, keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
         });
-        greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+        greatest =
+            maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
         Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
           for_lanes<kLanesOf<Value<T>>>(
-              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
                 prefetch(&x[row_ahead * N + n]);
                 const auto e_here = exp(to_value<T>(load(&x[row * N + n], active)) - greatest);
                 store(&e[n], active, e_here);
                 total_lanes += keep(active, e_here, Value<T>(0));
               });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           store_around(&y[row * N + n], active, to_stored<T>(quotient(load(&e[n], active), total)),
                        around_caches);
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        Value<T> greatest = -Value<T>(INFINITY);
-        Value<T> total = Value<T>(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
-          Value<T> greatest_now = greatest;
-          Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) {
-            greatest_now_lanes =
-                maximum(greatest_now_lanes,
-                        keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
-          });
-          greatest_now =
-              maximum(greatest_now, across(greatest_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (greatest_now > greatest) {
-            total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          Value<T> greatest = -Value<T>(INFINITY);
+          Value<T> total = Value<T>(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+            const int64_t n_end2 = smaller(n_first + 4096, n_end);
+            const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
+            Value<T> greatest_now = greatest;
+            Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
+            for_lanes<kLanesOf<Value<T>>>(
+                n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) IN_SET {
+                  greatest_now_lanes =
+                      maximum(greatest_now_lanes,
+                              keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
+                });
+            greatest_now = maximum(greatest_now, across(greatest_now_lanes,
+                                                        [](auto a, auto b) IN_SET { return maximum(a, b); }));
+            if (greatest_now > greatest) {
+              total =
+                  greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
+            }
+            greatest = greatest_now;
+            Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
+              total_lanes +=
+                  keep(active, exp(to_value<T>(load(&x[row * N + n], active)) - greatest), Value<T>(0));
+            });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          greatest = greatest_now;
-          Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-            total_lanes +=
-                keep(active, exp(to_value<T>(load(&x[row * N + n], active)) - greatest), Value<T>(0));
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          greatest_part[n_share * rows + row] = greatest;
+          total_part[n_share * rows + row] = total;
         }
-        greatest_part[n_share * rows + row] = greatest;
-        total_part[n_share * rows + row] = total;
       }
-    }
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+    });
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
       Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
       Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
@@ -169,8 +188,7 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
       store(&total2[row], active, total);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -179,7 +197,7 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanesOf<Value<T>>>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(
                     &y[row * N + n], active,
                     to_stored<T>(quotient(exp(to_value<T>(load(&x[row * N + n], active)) - greatest), total)),
@@ -188,7 +206,7 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
@@ -220,44 +238,55 @@ int64_t workspace_of_softmax(int64_t rows, int64_t N) {
   return Space(rows, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t softmax_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax<SoftmaxWorkspace<float>>(rows, N);
+  BY_SET(return workspace_of_softmax<SoftmaxWorkspace<float>>(rows, N))
 }
 
 extern "C" int softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                   int64_t workspace_bytes) {
-  return launch_softmax<SoftmaxWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes,
-                                                 softmax_short<float>, softmax<float>);
+  BY_SET(return launch_softmax<SoftmaxWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes,
+                                                        softmax_short<float>, softmax<float>))
 }
 
 extern "C" int64_t softmax_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax<SoftmaxWorkspace<double>>(rows, N);
+  BY_SET(return workspace_of_softmax<SoftmaxWorkspace<double>>(rows, N))
 }
 
 extern "C" int softmax_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                   int64_t workspace_bytes) {
-  return launch_softmax<SoftmaxWorkspace<double>>(x, y, rows, N, workspace, workspace_bytes,
-                                                  softmax_short<double>, softmax<double>);
+  BY_SET(return launch_softmax<SoftmaxWorkspace<double>>(x, y, rows, N, workspace, workspace_bytes,
+                                                         softmax_short<double>, softmax<double>))
 }
 
 extern "C" int64_t softmax_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax<SoftmaxWorkspace<BF16>>(rows, N);
+  BY_SET(return workspace_of_softmax<SoftmaxWorkspace<BF16>>(rows, N))
 }
 
 extern "C" int softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                    int64_t workspace_bytes) {
-  return launch_softmax<SoftmaxWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                softmax_short<BF16>, softmax<BF16>);
+  BY_SET(return launch_softmax<SoftmaxWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                       softmax_short<BF16>, softmax<BF16>))
 }
 
 extern "C" int64_t softmax_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax<SoftmaxWorkspace<F16>>(rows, N);
+  BY_SET(return workspace_of_softmax<SoftmaxWorkspace<F16>>(rows, N))
 }
 
 extern "C" int softmax_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                   int64_t workspace_bytes) {
-  return launch_softmax<SoftmaxWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes, softmax_short<F16>,
-                                               softmax<F16>);
+  BY_SET(return launch_softmax<SoftmaxWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
+                                                      softmax_short<F16>, softmax<F16>))
 }
+
+extern "C" const char* softmax_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -8,27 +8,38 @@
 
 #include "argmax.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "argmax_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "argmax_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "argmax_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void argmax_short(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N) {
   const bool around_caches = M * (kBytes<T> + 8) >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
         Lanes<int64_t, kLanes64> where = -1;
         Lanes<Value<T>, kLanes64> best = Value<T>(0);
         Lanes<Value<T>, kLanes64> greatest = -Value<T>(INFINITY);
@@ -44,33 +55,37 @@ void argmax_short(const Stored<T>* x, int64_t* position, Stored<T>* value, int64
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 template <class T>
 void argmax(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-    int64_t where = -1;
-    Value<T> best = Value<T>(0);
-    Value<T> greatest = -Value<T>(INFINITY);
-    for (int64_t n_block = 0; n_block < N; n_block += 32768) {
-      Best<Value<T>, int32_t, kLanesOf<Value<T>>, true> best_lanes;
-      Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
-      for_lanes<kLanesOf<Value<T>>>(
-          n_block, smaller(n_block + 32768, N), [=, &best_lanes, &greatest_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-            const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-            best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanesOf<Value<T>>>(n - n_block));
-            greatest_lanes = maximum(greatest_lanes, keep(active, x_, -Value<T>(INFINITY)));
-          });
-      fold_best(best_lanes, n_block, where, best, above<Value<T>>);
-      greatest = maximum(greatest, across(greatest_lanes, [](auto a, auto b) { return maximum(a, b); }));
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+      int64_t where = -1;
+      Value<T> best = Value<T>(0);
+      Value<T> greatest = -Value<T>(INFINITY);
+      for (int64_t n_block = 0; n_block < N; n_block += 32768) {
+        Best<Value<T>, int32_t, kLanesOf<Value<T> >, true> best_lanes;
+        Extreme<Value<T>, kLanesOf<Value<T> > > greatest_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<Value<T> > >(
+            n_block, smaller(n_block + 32768, N),
+            [=, &best_lanes, &greatest_lanes](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+              const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
+              best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanesOf<Value<T> > >(n - n_block));
+              greatest_lanes = maximum(greatest_lanes, keep(active, x_, -Value<T>(INFINITY)));
+            });
+        fold_best(best_lanes, n_block, where, best, above<Value<T> >);
+        greatest =
+            maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+      }
+      position[m] = where;
+      value[m] = to_stored<T>(greatest);
     }
-    position[m] = where;
-    value[m] = to_stored<T>(greatest);
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -89,17 +104,28 @@ int launch_argmax(const T* x, int64_t* position, T* value, int64_t M, int64_t N,
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int argmax_f32_openmp(const float* x, int64_t* position, float* value, int64_t M, int64_t N) {
-  return launch_argmax(x, position, value, M, N, argmax_short<float>, argmax<float>);
+  BY_SET(return launch_argmax(x, position, value, M, N, argmax_short<float>, argmax<float>))
 }
 
 extern "C" int argmax_f64_openmp(const double* x, int64_t* position, double* value, int64_t M, int64_t N) {
-  return launch_argmax(x, position, value, M, N, argmax_short<double>, argmax<double>);
+  BY_SET(return launch_argmax(x, position, value, M, N, argmax_short<double>, argmax<double>))
 }
 
 extern "C" int argmax_bf16_openmp(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M,
                                   int64_t N) {
-  return launch_argmax(x, position, value, M, N, argmax_short<BF16>, argmax<BF16>);
+  BY_SET(return launch_argmax(x, position, value, M, N, argmax_short<BF16>, argmax<BF16>))
 }
+
+extern "C" const char* argmax_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

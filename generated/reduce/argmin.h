@@ -92,6 +92,9 @@ int argmin_bf16_cuda(const uint16_t* x, int64_t* position, uint16_t* value, int6
                      void* workspace, int64_t workspace_bytes, void* stream);
 int argmin_bf16_openmp(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* argmin_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

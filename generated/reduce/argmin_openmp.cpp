@@ -8,27 +8,38 @@
 
 #include "argmin.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "argmin_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "argmin_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "argmin_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void argmin_short(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N) {
   const bool around_caches = M * (kBytes<T> + 8) >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
         Lanes<int64_t, kLanes64> where = -1;
         Lanes<Value<T>, kLanes64> best = Value<T>(0);
         Lanes<Value<T>, kLanes64> least = Value<T>(INFINITY);
@@ -44,33 +55,36 @@ void argmin_short(const Stored<T>* x, int64_t* position, Stored<T>* value, int64
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 template <class T>
 void argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m = 0; m < M; ++m) {
-    const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-    int64_t where = -1;
-    Value<T> best = Value<T>(0);
-    Value<T> least = Value<T>(INFINITY);
-    for (int64_t n_block = 0; n_block < N; n_block += 32768) {
-      Best<Value<T>, int32_t, kLanesOf<Value<T>>, false> best_lanes;
-      Extreme<Value<T>, kLanesOf<Value<T>>> least_lanes = Value<T>(INFINITY);
-      for_lanes<kLanesOf<Value<T>>>(
-          n_block, smaller(n_block + 32768, N), [=, &best_lanes, &least_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-            const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-            best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanesOf<Value<T>>>(n - n_block));
-            least_lanes = minimum(least_lanes, keep(active, x_, Value<T>(INFINITY)));
-          });
-      fold_best(best_lanes, n_block, where, best, below<Value<T>>);
-      least = minimum(least, across(least_lanes, [](auto a, auto b) { return minimum(a, b); }));
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m = 0; m < M; ++m) {
+      const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+      int64_t where = -1;
+      Value<T> best = Value<T>(0);
+      Value<T> least = Value<T>(INFINITY);
+      for (int64_t n_block = 0; n_block < N; n_block += 32768) {
+        Best<Value<T>, int32_t, kLanesOf<Value<T> >, false> best_lanes;
+        Extreme<Value<T>, kLanesOf<Value<T> > > least_lanes = Value<T>(INFINITY);
+        for_lanes<kLanesOf<Value<T> > >(
+            n_block, smaller(n_block + 32768, N),
+            [=, &best_lanes, &least_lanes](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+              const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
+              best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanesOf<Value<T> > >(n - n_block));
+              least_lanes = minimum(least_lanes, keep(active, x_, Value<T>(INFINITY)));
+            });
+        fold_best(best_lanes, n_block, where, best, below<Value<T> >);
+        least = minimum(least, across(least_lanes, [](auto a, auto b) IN_SET { return minimum(a, b); }));
+      }
+      position[m] = where;
+      value[m] = to_stored<T>(least);
     }
-    position[m] = where;
-    value[m] = to_stored<T>(least);
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -89,17 +103,28 @@ int launch_argmin(const T* x, int64_t* position, T* value, int64_t M, int64_t N,
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int argmin_f32_openmp(const float* x, int64_t* position, float* value, int64_t M, int64_t N) {
-  return launch_argmin(x, position, value, M, N, argmin_short<float>, argmin<float>);
+  BY_SET(return launch_argmin(x, position, value, M, N, argmin_short<float>, argmin<float>))
 }
 
 extern "C" int argmin_f64_openmp(const double* x, int64_t* position, double* value, int64_t M, int64_t N) {
-  return launch_argmin(x, position, value, M, N, argmin_short<double>, argmin<double>);
+  BY_SET(return launch_argmin(x, position, value, M, N, argmin_short<double>, argmin<double>))
 }
 
 extern "C" int argmin_bf16_openmp(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M,
                                   int64_t N) {
-  return launch_argmin(x, position, value, M, N, argmin_short<BF16>, argmin<BF16>);
+  BY_SET(return launch_argmin(x, position, value, M, N, argmin_short<BF16>, argmin<BF16>))
 }
+
+extern "C" const char* argmin_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -104,6 +104,9 @@ int64_t column_sum_f16_f32_openmp_workspace(int64_t M, int64_t N);
 int column_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* column_sum_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

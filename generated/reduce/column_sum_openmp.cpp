@@ -9,15 +9,27 @@
 
 #include "column_sum.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "column_sum_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "column_sum_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "column_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
@@ -38,44 +50,46 @@ void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* worksp
   const ColumnSumWorkspace<S, T> space(M, N);
   S* const total_part = reinterpret_cast<S*>(workspace + space.total_part);
   const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<S>);
-  OMP(omp parallel for collapse(2) schedule(static))
-  for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-    for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-      const int64_t n_end = smaller(n_first + n_part, N);
-      S total2[8192 / kBytes<S>];
-      for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total2[n - n_first], active, S(0));
-      });
-      const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-      for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-        const int64_t m_end2 = smaller(m_first + 512, m_end);
-        S part[8192 / kBytes<S>];
-        for_lanes<kLanesOf<S>>(
-            n_first, n_end, [=, &part](int64_t n, auto active) { store(&part[n - n_first], active, S(0)); });
-        const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-        for (int64_t m = m_first; m < m_end2; ++m) {
-          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-            store(&part[n - n_first], active,
-                  load(&part[n - n_first], active) + to_value<T>(load(&x[m * N + n], active)));
+  in_parallel([&]() IN_SET {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        S total2[8192 / kBytes<S>];
+        for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
+          store(&total2[n - n_first], active, S(0));
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          S part[8192 / kBytes<S>];
+          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+            store(&part[n - n_first], active, S(0));
+          });
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+          for (int64_t m = m_first; m < m_end2; ++m) {
+            for_lanes<kLanesOf<S>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+              store(&part[n - n_first], active,
+                    load(&part[n - n_first], active) + to_value<T>(load(&x[m * N + n], active)));
+            });
+          }
+          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) IN_SET {
+            store(&total2[n - n_first], active,
+                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
           });
         }
-        for_lanes<kLanesOf<S>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) {
-          store(&total2[n - n_first], active,
-                load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+        for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
+          store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
         });
       }
-      for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2](int64_t n, auto active) {
-        store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
-      });
     }
-  }
+  });
   const bool around_caches = N * kBytes<S> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanesOf<S>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
+      for_lanes<kLanesOf<S>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         Lanes<S, kLanesOf<S>> total2 = S(0);
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
@@ -84,7 +98,7 @@ void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* worksp
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -110,44 +124,55 @@ int64_t workspace_of_column_sum(int64_t M, int64_t N) {
   return Space(M, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t column_sum_f32_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumWorkspace<float, float>>(M, N);
+  BY_SET(return workspace_of_column_sum<ColumnSumWorkspace<float, float>>(M, N))
 }
 
 extern "C" int column_sum_f32_f32_openmp(const float* x, float* total, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_column_sum<ColumnSumWorkspace<float, float>>(x, total, M, N, workspace, workspace_bytes,
-                                                             column_sum<float, float>);
+  BY_SET(return launch_column_sum<ColumnSumWorkspace<float, float>>(
+      x, total, M, N, workspace, workspace_bytes, column_sum<float, float>))
 }
 
 extern "C" int64_t column_sum_f64_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumWorkspace<double, double>>(M, N);
+  BY_SET(return workspace_of_column_sum<ColumnSumWorkspace<double, double>>(M, N))
 }
 
 extern "C" int column_sum_f64_f64_openmp(const double* x, double* total, int64_t M, int64_t N,
                                          void* workspace, int64_t workspace_bytes) {
-  return launch_column_sum<ColumnSumWorkspace<double, double>>(x, total, M, N, workspace, workspace_bytes,
-                                                               column_sum<double, double>);
+  BY_SET(return launch_column_sum<ColumnSumWorkspace<double, double>>(
+      x, total, M, N, workspace, workspace_bytes, column_sum<double, double>))
 }
 
 extern "C" int64_t column_sum_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumWorkspace<float, BF16>>(M, N);
+  BY_SET(return workspace_of_column_sum<ColumnSumWorkspace<float, BF16>>(M, N))
 }
 
 extern "C" int column_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N,
                                           void* workspace, int64_t workspace_bytes) {
-  return launch_column_sum<ColumnSumWorkspace<float, BF16>>(x, total, M, N, workspace, workspace_bytes,
-                                                            column_sum<float, BF16>);
+  BY_SET(return launch_column_sum<ColumnSumWorkspace<float, BF16>>(x, total, M, N, workspace, workspace_bytes,
+                                                                   column_sum<float, BF16>))
 }
 
 extern "C" int64_t column_sum_f16_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumWorkspace<float, F16>>(M, N);
+  BY_SET(return workspace_of_column_sum<ColumnSumWorkspace<float, F16>>(M, N))
 }
 
 extern "C" int column_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N,
                                          void* workspace, int64_t workspace_bytes) {
-  return launch_column_sum<ColumnSumWorkspace<float, F16>>(x, total, M, N, workspace, workspace_bytes,
-                                                           column_sum<float, F16>);
+  BY_SET(return launch_column_sum<ColumnSumWorkspace<float, F16>>(x, total, M, N, workspace, workspace_bytes,
+                                                                  column_sum<float, F16>))
 }
+
+extern "C" const char* column_sum_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -114,6 +114,9 @@ int64_t cross_entropy_f16_f32_openmp_workspace(int64_t B, int64_t V);
 int cross_entropy_f16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                                  int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* cross_entropy_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

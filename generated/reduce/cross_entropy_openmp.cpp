@@ -9,17 +9,29 @@
 
 #include "cross_entropy.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "cross_entropy_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "cross_entropy_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "cross_entropy_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
@@ -41,43 +53,45 @@ void cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* me
   const CrossEntropyWorkspace<S, T> space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   S* const total2_parts = reinterpret_cast<S*>(workspace + space.total2_parts);
-  OMP(omp parallel for schedule(static))
-  for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    S total2 = S(0);
-    const int64_t b_end = smaller(b_first + b_chunk, B);
-    for (int64_t b = b_first; b < b_end; ++b) {
-      S top = -S(INFINITY);
-      S total = S(0);
-      for (int64_t v_first = 0; v_first < V; v_first += 4096) {
-        const int64_t v_end = smaller(v_first + 4096, V);
-        const bool from_memory = B * V * kBytes<T> >= kBeyondCaches;
-        S top_now = top;
-        Extreme<S, kLanesOf<S>> top_now_lanes = -S(INFINITY);
-        for_lanes<kLanesOf<S>>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) {
-          top_now_lanes = maximum(top_now_lanes,
-                                  keep(active, to_value<T>(load(&score[b * V + v], active)), -S(INFINITY)));
-        });
-        top_now =
-            maximum(top_now, across(top_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-        if (top_now > top) {
-          total = top > -S(INFINITY) ? total * std::exp(top - top_now) : S(0);
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
+      S total2 = S(0);
+      const int64_t b_end = smaller(b_first + b_chunk, B);
+      for (int64_t b = b_first; b < b_end; ++b) {
+        S top = -S(INFINITY);
+        S total = S(0);
+        for (int64_t v_first = 0; v_first < V; v_first += 4096) {
+          const int64_t v_end = smaller(v_first + 4096, V);
+          const bool from_memory = B * V * kBytes<T> >= kBeyondCaches;
+          S top_now = top;
+          Extreme<S, kLanesOf<S>> top_now_lanes = -S(INFINITY);
+          for_lanes<kLanesOf<S>>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) IN_SET {
+            top_now_lanes = maximum(top_now_lanes,
+                                    keep(active, to_value<T>(load(&score[b * V + v], active)), -S(INFINITY)));
+          });
+          top_now = maximum(top_now, across(top_now_lanes,
+                                            [](auto one, auto other) IN_SET { return maximum(one, other); }));
+          if (top_now > top) {
+            total = top > -S(INFINITY) ? total * std::exp(top - top_now) : S(0);
+          }
+          top = top_now;
+          Lanes<S, kLanesOf<S>> total_lanes = S(0);
+          for_lanes<kLanesOf<S>>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) IN_SET {
+            if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
+            total_lanes += keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - top), S(0));
+          });
+          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
-        top = top_now;
-        Lanes<S, kLanesOf<S>> total_lanes = S(0);
-        for_lanes<kLanesOf<S>>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-          if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-          total_lanes += keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - top), S(0));
-        });
-        total += across(total_lanes, [](auto one, auto other) { return one + other; });
+        const S loss_here =
+            std::log(total) + top -
+            (inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0));
+        loss[b] = loss_here;
+        total2 += loss_here;
       }
-      const S loss_here =
-          std::log(total) + top -
-          (inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0));
-      loss[b] = loss_here;
-      total2 += loss_here;
+      total2_parts[b_first / b_chunk] = total2;
     }
-    total2_parts[b_first / b_chunk] = total2;
-  }
+  });
   S total2 = S(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
     total2 = total2 + total2_parts[b_first / b_chunk];
@@ -107,48 +121,59 @@ int64_t workspace_of_cross_entropy(int64_t B, int64_t V) {
   return Space(B, V).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t cross_entropy_f32_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyWorkspace<float, float>>(B, V);
+  BY_SET(return workspace_of_cross_entropy<CrossEntropyWorkspace<float, float>>(B, V))
 }
 
 extern "C" int cross_entropy_f32_f32_openmp(const float* score, const int32_t* target, float* loss,
                                             float* mean_loss, int64_t B, int64_t V, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_cross_entropy<CrossEntropyWorkspace<float, float>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<float, float>);
+  BY_SET(return launch_cross_entropy<CrossEntropyWorkspace<float, float>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<float, float>))
 }
 
 extern "C" int64_t cross_entropy_f64_f64_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyWorkspace<double, double>>(B, V);
+  BY_SET(return workspace_of_cross_entropy<CrossEntropyWorkspace<double, double>>(B, V))
 }
 
 extern "C" int cross_entropy_f64_f64_openmp(const double* score, const int32_t* target, double* loss,
                                             double* mean_loss, int64_t B, int64_t V, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_cross_entropy<CrossEntropyWorkspace<double, double>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<double, double>);
+  BY_SET(return launch_cross_entropy<CrossEntropyWorkspace<double, double>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<double, double>))
 }
 
 extern "C" int64_t cross_entropy_bf16_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyWorkspace<float, BF16>>(B, V);
+  BY_SET(return workspace_of_cross_entropy<CrossEntropyWorkspace<float, BF16>>(B, V))
 }
 
 extern "C" int cross_entropy_bf16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
                                              float* mean_loss, int64_t B, int64_t V, void* workspace,
                                              int64_t workspace_bytes) {
-  return launch_cross_entropy<CrossEntropyWorkspace<float, BF16>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<float, BF16>);
+  BY_SET(return launch_cross_entropy<CrossEntropyWorkspace<float, BF16>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<float, BF16>))
 }
 
 extern "C" int64_t cross_entropy_f16_f32_openmp_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyWorkspace<float, F16>>(B, V);
+  BY_SET(return workspace_of_cross_entropy<CrossEntropyWorkspace<float, F16>>(B, V))
 }
 
 extern "C" int cross_entropy_f16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
                                             float* mean_loss, int64_t B, int64_t V, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_cross_entropy<CrossEntropyWorkspace<float, F16>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<float, F16>);
+  BY_SET(return launch_cross_entropy<CrossEntropyWorkspace<float, F16>>(
+      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<float, F16>))
 }
+
+extern "C" const char* cross_entropy_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

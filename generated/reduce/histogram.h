@@ -68,6 +68,9 @@ int histogram_cuda(const uint8_t* x, int32_t* counts, int64_t N, void* stream);
 int64_t histogram_openmp_workspace(int64_t N);
 int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* histogram_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -10,15 +10,27 @@
 
 #include "histogram.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "histogram_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "histogram_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "histogram_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct HistogramWorkspace {
@@ -38,20 +50,22 @@ void histogram(const uint8_t* x, int32_t* counts, int64_t N, char* workspace) {
   int32_t* const counts_copy = reinterpret_cast<int32_t*>(workspace + space.counts_copy);
   for (int64_t k_first = 0; k_first < 256; k_first += 4096) {
     for_lanes<kLanes32>(k_first, smaller(k_first + 4096, 256),
-                        [=](int64_t k, auto active) { store(&counts[k], active, 0); });
+                        [=](int64_t k, auto active) IN_SET { store(&counts[k], active, 0); });
   }
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-    for_lanes<kLanes32>(0, 256,
-                        [=](int64_t k, auto active) { store(&counts_copy[n_share * 256 + k], active, 0); });
-    const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-    for (int64_t n = n_begin; n < n_end; ++n) {
-      if (inside(int64_t(x[n]), 256))
-        counts_copy[n_share * 256 + int64_t(x[n])] =
-            wrapping_add(counts_copy[n_share * 256 + int64_t(x[n])], 1);
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      for_lanes<kLanes32>(
+          0, 256, [=](int64_t k, auto active) IN_SET { store(&counts_copy[n_share * 256 + k], active, 0); });
+      const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+      for (int64_t n = n_begin; n < n_end; ++n) {
+        if (inside(int64_t(x[n]), 256))
+          counts_copy[n_share * 256 + int64_t(x[n])] =
+              wrapping_add(counts_copy[n_share * 256 + int64_t(x[n])], 1);
+      }
     }
-  }
-  for_lanes<kLanes32>(0, 256, [=](int64_t k, auto active) {
+  });
+  for_lanes<kLanes32>(0, 256, [=](int64_t k, auto active) IN_SET {
     Lanes<int32_t, kLanes32> counts_sum = 0;
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       counts_sum += load(&counts_copy[n_share * 256 + k], active);
@@ -60,15 +74,8 @@ void histogram(const uint8_t* x, int32_t* counts, int64_t N, char* workspace) {
   });
 }
 
-}  // namespace
-
-extern "C" int64_t histogram_openmp_workspace(int64_t N) {
-  if (const int status = check_sizes({{3, N}})) return -status;
-  return HistogramWorkspace(N).bytes;
-}
-
-extern "C" int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, void* workspace,
-                                int64_t workspace_bytes) {
+// Checks the arguments, then runs.
+int launch_histogram(const uint8_t* x, int32_t* counts, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{3, N}})) return status;
   const Array arrays[] = {{1, x, {N}}, {2, counts, {256}}};
   if (const int status = check_arrays(arrays)) return status;
@@ -78,3 +85,29 @@ extern "C" int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, vo
   histogram(x, counts, N, memory.data);
   return 0;
 }
+
+// The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_histogram(int64_t N) {
+  if (const int status = check_sizes({{3, N}})) return -status;
+  return HistogramWorkspace(N).bytes;
+}
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int64_t histogram_openmp_workspace(int64_t N) { BY_SET(return workspace_of_histogram(N)) }
+
+extern "C" int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, void* workspace,
+                                int64_t workspace_bytes) {
+  BY_SET(return launch_histogram(x, counts, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* histogram_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

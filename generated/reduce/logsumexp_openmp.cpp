@@ -12,27 +12,38 @@
 
 #include "logsumexp.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "logsumexp_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "logsumexp_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "logsumexp_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void logsumexp_short(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
   const bool around_caches = M * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
+      for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) IN_SET {
         Lanes<Value<T>, kLanesOf<Value<T>>> m = -Value<T>(INFINITY);
         for (int64_t n = 0; n < N; ++n) {
           m = maximum(m, to_value<T>(load_every(&x[m_ * N + n], N, active)));
@@ -45,7 +56,7 @@ void logsumexp_short(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -70,39 +81,41 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
   Value<T>* const m_part = reinterpret_cast<Value<T>*>(workspace + space.m_part);
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_ = 0; m_ < M; ++m_) {
-        Value<T> m = -Value<T>(INFINITY);
-        Value<T> total = Value<T>(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          Value<T> m_now = m;
-          Extreme<Value<T>, kLanesOf<Value<T>>> m_now_lanes = -Value<T>(INFINITY);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) {
-            m_now_lanes = maximum(
-                m_now_lanes, keep(active, to_value<T>(load(&x[m_ * N + n], active)), -Value<T>(INFINITY)));
-          });
-          m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-          if (m_now > m) {
-            total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m_ = 0; m_ < M; ++m_) {
+          Value<T> m = -Value<T>(INFINITY);
+          Value<T> total = Value<T>(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+            const int64_t n_end2 = smaller(n_first + 4096, n_end);
+            const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+            Value<T> m_now = m;
+            Extreme<Value<T>, kLanesOf<Value<T>>> m_now_lanes = -Value<T>(INFINITY);
+            for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) IN_SET {
+              m_now_lanes = maximum(
+                  m_now_lanes, keep(active, to_value<T>(load(&x[m_ * N + n], active)), -Value<T>(INFINITY)));
+            });
+            m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+            if (m_now > m) {
+              total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
+            }
+            m = m_now;
+            Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
+              total_lanes += keep(active, exp(to_value<T>(load(&x[m_ * N + n], active)) - m), Value<T>(0));
+            });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          m = m_now;
-          Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
-            total_lanes += keep(active, exp(to_value<T>(load(&x[m_ * N + n], active)) - m), Value<T>(0));
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          m_part[n_share * M + m_] = m;
+          total_part[n_share * M + m_] = total;
         }
-        m_part[n_share * M + m_] = m;
-        total_part[n_share * M + m_] = total;
       }
-    }
-    for_lanes<kLanesOf<Value<T>>>(0, M, [=](int64_t m_, auto active) {
+    });
+    for_lanes<kLanesOf<Value<T>>>(0, M, [=](int64_t m_, auto active) IN_SET {
       Lanes<Value<T>, kLanesOf<Value<T>>> m = -Value<T>(INFINITY);
       Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
@@ -117,33 +130,35 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
       store(&y[m_], active, to_stored<T>(choose(is_inf(m), m, m + log(total))));
     });
   } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m_ = 0; m_ < M; ++m_) {
-      Value<T> m = -Value<T>(INFINITY);
-      Value<T> total = Value<T>(0);
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-        Value<T> m_now = m;
-        Extreme<Value<T>, kLanesOf<Value<T>>> m_now_lanes = -Value<T>(INFINITY);
-        for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) {
-          m_now_lanes = maximum(m_now_lanes,
-                                keep(active, to_value<T>(load(&x[m_ * N + n], active)), -Value<T>(INFINITY)));
-        });
-        m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        if (m_now > m) {
-          total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
+    in_parallel([&]() IN_SET {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_ = 0; m_ < M; ++m_) {
+        Value<T> m = -Value<T>(INFINITY);
+        Value<T> total = Value<T>(0);
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+          Value<T> m_now = m;
+          Extreme<Value<T>, kLanesOf<Value<T>>> m_now_lanes = -Value<T>(INFINITY);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) IN_SET {
+            m_now_lanes = maximum(
+                m_now_lanes, keep(active, to_value<T>(load(&x[m_ * N + n], active)), -Value<T>(INFINITY)));
+          });
+          m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          if (m_now > m) {
+            total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
+          }
+          m = m_now;
+          Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
+            total_lanes += keep(active, exp(to_value<T>(load(&x[m_ * N + n], active)) - m), Value<T>(0));
+          });
+          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        m = m_now;
-        Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-        for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
-          total_lanes += keep(active, exp(to_value<T>(load(&x[m_ * N + n], active)) - m), Value<T>(0));
-        });
-        total += across(total_lanes, [](auto a, auto b) { return a + b; });
+        y[m_] = to_stored<T>(is_inf(m) ? m : m + std::log(total));
       }
-      y[m_] = to_stored<T>(is_inf(m) ? m : m + std::log(total));
-    }
+    });
   }
 }
 
@@ -175,44 +190,55 @@ int64_t workspace_of_logsumexp(int64_t M, int64_t N) {
   return Space(M, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t logsumexp_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpWorkspace<float>>(M, N);
+  BY_SET(return workspace_of_logsumexp<LogsumexpWorkspace<float>>(M, N))
 }
 
 extern "C" int logsumexp_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                     int64_t workspace_bytes) {
-  return launch_logsumexp<LogsumexpWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
-                                                     logsumexp_short<float>, logsumexp<float>);
+  BY_SET(return launch_logsumexp<LogsumexpWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
+                                                            logsumexp_short<float>, logsumexp<float>))
 }
 
 extern "C" int64_t logsumexp_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpWorkspace<double>>(M, N);
+  BY_SET(return workspace_of_logsumexp<LogsumexpWorkspace<double>>(M, N))
 }
 
 extern "C" int logsumexp_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                     int64_t workspace_bytes) {
-  return launch_logsumexp<LogsumexpWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
-                                                      logsumexp_short<double>, logsumexp<double>);
+  BY_SET(return launch_logsumexp<LogsumexpWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
+                                                             logsumexp_short<double>, logsumexp<double>))
 }
 
 extern "C" int64_t logsumexp_bf16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpWorkspace<BF16>>(M, N);
+  BY_SET(return workspace_of_logsumexp<LogsumexpWorkspace<BF16>>(M, N))
 }
 
 extern "C" int logsumexp_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
                                      int64_t workspace_bytes) {
-  return launch_logsumexp<LogsumexpWorkspace<BF16>>(x, y, M, N, workspace, workspace_bytes,
-                                                    logsumexp_short<BF16>, logsumexp<BF16>);
+  BY_SET(return launch_logsumexp<LogsumexpWorkspace<BF16>>(x, y, M, N, workspace, workspace_bytes,
+                                                           logsumexp_short<BF16>, logsumexp<BF16>))
 }
 
 extern "C" int64_t logsumexp_f16_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpWorkspace<F16>>(M, N);
+  BY_SET(return workspace_of_logsumexp<LogsumexpWorkspace<F16>>(M, N))
 }
 
 extern "C" int logsumexp_f16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
                                     int64_t workspace_bytes) {
-  return launch_logsumexp<LogsumexpWorkspace<F16>>(x, y, M, N, workspace, workspace_bytes,
-                                                   logsumexp_short<F16>, logsumexp<F16>);
+  BY_SET(return launch_logsumexp<LogsumexpWorkspace<F16>>(x, y, M, N, workspace, workspace_bytes,
+                                                          logsumexp_short<F16>, logsumexp<F16>))
 }
+
+extern "C" const char* logsumexp_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -111,6 +111,9 @@ int64_t mean_variance_f16_f32_openmp_workspace(int64_t M, int64_t N);
 int mean_variance_f16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
                                  int64_t N, void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* mean_variance_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

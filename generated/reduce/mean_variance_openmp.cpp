@@ -12,25 +12,36 @@
 
 #include "mean_variance.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "mean_variance_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "mean_variance_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "mean_variance_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class S, class T>
 void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N) {
   const bool around_caches = M * (2 * kBytes<S>) >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) {
+      for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) IN_SET {
         Lanes<S, kLanesOf<S>> total = S(0);
         for (int64_t n = 0; n < N; ++n) {
           total += to_value<T>(load_every(&x[m_ * N + n], N, active));
@@ -46,7 +57,7 @@ void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -74,45 +85,47 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
   S* const total_part3 = reinterpret_cast<S*>(workspace + space.total_part3);
   S* const seen_part = reinterpret_cast<S*>(workspace + space.seen_part);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m_ = 0; m_ < M; ++m_) {
-        S total = S(0);
-        S seen = S(0);
-        S total2 = S(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-          const int64_t n_end2 = smaller(n_first + 4096, n_end);
-          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          const S here = S(n_end2 - n_first);
-          S total_part = S(0);
-          Sum<S, kLanesOf<S>> total_part_lanes = S(0);
-          for_lanes<kLanesOf<S>>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) {
-            total_part_lanes += keep(active, to_value<T>(load(&x[m_ * N + n], active)), S(0));
-          });
-          total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-          const S mean = total_part / here;
-          Sum<S, kLanesOf<S>> total2_lanes = S(0);
-          for_lanes<kLanesOf<S>>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) {
-            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
-            const auto d = to_value<T>(load(&x[m_ * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, S(0));
-          });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-          if (seen > S(0)) {
-            const S apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m_ = 0; m_ < M; ++m_) {
+          S total = S(0);
+          S seen = S(0);
+          S total2 = S(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
+            const int64_t n_end2 = smaller(n_first + 4096, n_end);
+            const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+            const S here = S(n_end2 - n_first);
+            S total_part = S(0);
+            Sum<S, kLanesOf<S>> total_part_lanes = S(0);
+            for_lanes<kLanesOf<S>>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) IN_SET {
+              total_part_lanes += keep(active, to_value<T>(load(&x[m_ * N + n], active)), S(0));
+            });
+            total_part += across(total_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            const S mean = total_part / here;
+            Sum<S, kLanesOf<S>> total2_lanes = S(0);
+            for_lanes<kLanesOf<S>>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
+              const auto d = to_value<T>(load(&x[m_ * N + n], active)) - mean;
+              total2_lanes += keep(active, d * d, S(0));
+            });
+            total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            if (seen > S(0)) {
+              const S apart = mean - total / seen;
+              total2 += apart * apart * (seen * here / (seen + here));
+            }
+            total += total_part;
+            seen += here;
           }
-          total += total_part;
-          seen += here;
+          total_part2[n_share * M + m_] = total;
+          total_part3[n_share * M + m_] = total2;
+          seen_part[n_share * M + m_] = seen;
         }
-        total_part2[n_share * M + m_] = total;
-        total_part3[n_share * M + m_] = total2;
-        seen_part[n_share * M + m_] = seen;
       }
-    }
-    for_lanes<kLanesOf<S>>(0, M, [=](int64_t m_, auto active) {
+    });
+    for_lanes<kLanesOf<S>>(0, M, [=](int64_t m_, auto active) IN_SET {
       Lanes<S, kLanesOf<S>> total = S(0);
       Lanes<S, kLanesOf<S>> seen = S(0);
       Lanes<S, kLanesOf<S>> total2 = S(0);
@@ -132,40 +145,42 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
       store(&row_variance[m_], active, quotient(total2, S(N)));
     });
   } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m_ = 0; m_ < M; ++m_) {
-      S total = S(0);
-      S seen = S(0);
-      S total2 = S(0);
-      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-        const int64_t n_end = smaller(n_first + 4096, N);
-        const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-        const S here = S(n_end - n_first);
-        S total_part = S(0);
-        Sum<S, kLanesOf<S>> total_part_lanes = S(0);
-        for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) {
-          total_part_lanes += keep(active, to_value<T>(load(&x[m_ * N + n], active)), S(0));
-        });
-        total_part += across(total_part_lanes, [](auto a, auto b) { return a + b; });
-        const S mean = total_part / here;
-        Sum<S, kLanesOf<S>> total2_lanes = S(0);
-        for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) {
-          if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
-          const auto d = to_value<T>(load(&x[m_ * N + n], active)) - mean;
-          total2_lanes += keep(active, d * d, S(0));
-        });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
-        if (seen > S(0)) {
-          const S apart = mean - total / seen;
-          total2 += apart * apart * (seen * here / (seen + here));
+    in_parallel([&]() IN_SET {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_ = 0; m_ < M; ++m_) {
+        S total = S(0);
+        S seen = S(0);
+        S total2 = S(0);
+        for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+          const int64_t n_end = smaller(n_first + 4096, N);
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+          const S here = S(n_end - n_first);
+          S total_part = S(0);
+          Sum<S, kLanesOf<S>> total_part_lanes = S(0);
+          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) IN_SET {
+            total_part_lanes += keep(active, to_value<T>(load(&x[m_ * N + n], active)), S(0));
+          });
+          total_part += across(total_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          const S mean = total_part / here;
+          Sum<S, kLanesOf<S>> total2_lanes = S(0);
+          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
+            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
+            const auto d = to_value<T>(load(&x[m_ * N + n], active)) - mean;
+            total2_lanes += keep(active, d * d, S(0));
+          });
+          total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          if (seen > S(0)) {
+            const S apart = mean - total / seen;
+            total2 += apart * apart * (seen * here / (seen + here));
+          }
+          total += total_part;
+          seen += here;
         }
-        total += total_part;
-        seen += here;
+        const S m = total / S(N);
+        row_mean[m_] = m;
+        row_variance[m_] = total2 / S(N);
       }
-      const S m = total / S(N);
-      row_mean[m_] = m;
-      row_variance[m_] = total2 / S(N);
-    }
+    });
   }
 }
 
@@ -197,48 +212,59 @@ int64_t workspace_of_mean_variance(int64_t M, int64_t N) {
   return Space(M, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t mean_variance_f32_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceWorkspace<float, float>>(M, N);
+  BY_SET(return workspace_of_mean_variance<MeanVarianceWorkspace<float, float>>(M, N))
 }
 
 extern "C" int mean_variance_f32_f32_openmp(const float* x, float* row_mean, float* row_variance, int64_t M,
                                             int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mean_variance<MeanVarianceWorkspace<float, float>>(
+  BY_SET(return launch_mean_variance<MeanVarianceWorkspace<float, float>>(
       x, row_mean, row_variance, M, N, workspace, workspace_bytes, mean_variance_short<float, float>,
-      mean_variance<float, float>);
+      mean_variance<float, float>))
 }
 
 extern "C" int64_t mean_variance_f64_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceWorkspace<double, double>>(M, N);
+  BY_SET(return workspace_of_mean_variance<MeanVarianceWorkspace<double, double>>(M, N))
 }
 
 extern "C" int mean_variance_f64_f64_openmp(const double* x, double* row_mean, double* row_variance,
                                             int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mean_variance<MeanVarianceWorkspace<double, double>>(
+  BY_SET(return launch_mean_variance<MeanVarianceWorkspace<double, double>>(
       x, row_mean, row_variance, M, N, workspace, workspace_bytes, mean_variance_short<double, double>,
-      mean_variance<double, double>);
+      mean_variance<double, double>))
 }
 
 extern "C" int64_t mean_variance_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceWorkspace<float, BF16>>(M, N);
+  BY_SET(return workspace_of_mean_variance<MeanVarianceWorkspace<float, BF16>>(M, N))
 }
 
 extern "C" int mean_variance_bf16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance,
                                              int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mean_variance<MeanVarianceWorkspace<float, BF16>>(
+  BY_SET(return launch_mean_variance<MeanVarianceWorkspace<float, BF16>>(
       x, row_mean, row_variance, M, N, workspace, workspace_bytes, mean_variance_short<float, BF16>,
-      mean_variance<float, BF16>);
+      mean_variance<float, BF16>))
 }
 
 extern "C" int64_t mean_variance_f16_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceWorkspace<float, F16>>(M, N);
+  BY_SET(return workspace_of_mean_variance<MeanVarianceWorkspace<float, F16>>(M, N))
 }
 
 extern "C" int mean_variance_f16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance,
                                             int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_mean_variance<MeanVarianceWorkspace<float, F16>>(
+  BY_SET(return launch_mean_variance<MeanVarianceWorkspace<float, F16>>(
       x, row_mean, row_variance, M, N, workspace, workspace_bytes, mean_variance_short<float, F16>,
-      mean_variance<float, F16>);
+      mean_variance<float, F16>))
 }
+
+extern "C" const char* mean_variance_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

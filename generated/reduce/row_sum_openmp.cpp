@@ -12,25 +12,36 @@
 
 #include "row_sum.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "row_sum_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "row_sum_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "row_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class S, class T>
 void row_sum_short(const Stored<T>* x, S* total, int64_t M, int64_t N) {
   const bool around_caches = M * kBytes<S> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+      for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
         Lanes<S, kLanesOf<S>> total2 = S(0);
         for (int64_t n = 0; n < N; ++n) {
           total2 += to_value<T>(load_every(&x[m * N + n], N, active));
@@ -39,7 +50,7 @@ void row_sum_short(const Stored<T>* x, S* total, int64_t M, int64_t N) {
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -61,28 +72,29 @@ void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace
   const RowSumWorkspace<S, T> space(M, N);
   S* const total_part = reinterpret_cast<S*>(workspace + space.total_part);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        S total2 = S(0);
-        const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<S, kLanesOf<S>> total2_lanes = S(0);
-          for_lanes<kLanesOf<S>>(
-              n_block, smaller(n_block + 4096, n_end), [=, &total2_lanes](int64_t n, auto active) {
-                total2_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), S(0));
-              });
-          total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          S total2 = S(0);
+          const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<S, kLanesOf<S>> total2_lanes = S(0);
+            for_lanes<kLanesOf<S>>(
+                n_block, smaller(n_block + 4096, n_end), [=, &total2_lanes](int64_t n, auto active) IN_SET {
+                  total2_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), S(0));
+                });
+            total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          total_part[n_share * M + m] = total2;
         }
-        total_part[n_share * M + m] = total2;
       }
-    }
+    });
     const bool around_caches = M * kBytes<S> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m_first = 0; m_first < M; m_first += 256) {
-        for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
+        for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
           Lanes<S, kLanesOf<S>> total2 = S(0);
           for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
             total2 += load(&total_part[n_share * M + m], active);
@@ -91,23 +103,25 @@ void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for schedule(static))
-    for (int64_t m = 0; m < M; ++m) {
-      const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-      S total2 = S(0);
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<S, kLanesOf<S>> total2_lanes = S(0);
-        for_lanes<kLanesOf<S>>(n_block, smaller(n_block + 4096, N),
-                               [=, &total2_lanes](int64_t n, auto active) {
-                                 if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-                                 total2_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), S(0));
-                               });
-        total2 += across(total2_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+        S total2 = S(0);
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<S, kLanesOf<S>> total2_lanes = S(0);
+          for_lanes<kLanesOf<S>>(
+              n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) IN_SET {
+                if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+                total2_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), S(0));
+              });
+          total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        }
+        total[m] = total2;
       }
-      total[m] = total2;
-    }
+    });
   }
 }
 
@@ -139,44 +153,55 @@ int64_t workspace_of_row_sum(int64_t M, int64_t N) {
   return Space(M, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t row_sum_f32_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumWorkspace<float, float>>(M, N);
+  BY_SET(return workspace_of_row_sum<RowSumWorkspace<float, float>>(M, N))
 }
 
 extern "C" int row_sum_f32_f32_openmp(const float* x, float* total, int64_t M, int64_t N, void* workspace,
                                       int64_t workspace_bytes) {
-  return launch_row_sum<RowSumWorkspace<float, float>>(x, total, M, N, workspace, workspace_bytes,
-                                                       row_sum_short<float, float>, row_sum<float, float>);
+  BY_SET(return launch_row_sum<RowSumWorkspace<float, float>>(
+      x, total, M, N, workspace, workspace_bytes, row_sum_short<float, float>, row_sum<float, float>))
 }
 
 extern "C" int64_t row_sum_f64_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumWorkspace<double, double>>(M, N);
+  BY_SET(return workspace_of_row_sum<RowSumWorkspace<double, double>>(M, N))
 }
 
 extern "C" int row_sum_f64_f64_openmp(const double* x, double* total, int64_t M, int64_t N, void* workspace,
                                       int64_t workspace_bytes) {
-  return launch_row_sum<RowSumWorkspace<double, double>>(
-      x, total, M, N, workspace, workspace_bytes, row_sum_short<double, double>, row_sum<double, double>);
+  BY_SET(return launch_row_sum<RowSumWorkspace<double, double>>(
+      x, total, M, N, workspace, workspace_bytes, row_sum_short<double, double>, row_sum<double, double>))
 }
 
 extern "C" int64_t row_sum_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumWorkspace<float, BF16>>(M, N);
+  BY_SET(return workspace_of_row_sum<RowSumWorkspace<float, BF16>>(M, N))
 }
 
 extern "C" int row_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes) {
-  return launch_row_sum<RowSumWorkspace<float, BF16>>(x, total, M, N, workspace, workspace_bytes,
-                                                      row_sum_short<float, BF16>, row_sum<float, BF16>);
+  BY_SET(return launch_row_sum<RowSumWorkspace<float, BF16>>(
+      x, total, M, N, workspace, workspace_bytes, row_sum_short<float, BF16>, row_sum<float, BF16>))
 }
 
 extern "C" int64_t row_sum_f16_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumWorkspace<float, F16>>(M, N);
+  BY_SET(return workspace_of_row_sum<RowSumWorkspace<float, F16>>(M, N))
 }
 
 extern "C" int row_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
                                       int64_t workspace_bytes) {
-  return launch_row_sum<RowSumWorkspace<float, F16>>(x, total, M, N, workspace, workspace_bytes,
-                                                     row_sum_short<float, F16>, row_sum<float, F16>);
+  BY_SET(return launch_row_sum<RowSumWorkspace<float, F16>>(x, total, M, N, workspace, workspace_bytes,
+                                                            row_sum_short<float, F16>, row_sum<float, F16>))
 }
+
+extern "C" const char* row_sum_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -95,6 +95,9 @@ int64_t segment_sum_bf16_openmp_workspace(int64_t B, int64_t N, int64_t D);
 int segment_sum_bf16_openmp(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B, int64_t N,
                             int64_t D, void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* segment_sum_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

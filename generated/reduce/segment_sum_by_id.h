@@ -69,6 +69,9 @@ int segment_sum_by_id_cuda(const float* x, const int32_t* id, float* y, int64_t 
                            void* stream);
 int segment_sum_by_id_openmp(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* segment_sum_by_id_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -7,42 +7,54 @@
 
 #include "segment_sum_by_id.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "segment_sum_by_id_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "segment_sum_by_id_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "segment_sum_by_id_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B) {
   const int64_t d_part = share_of(D, 1, columns_of(B * 4, 512));
-  OMP(omp parallel for schedule(static))
-  for (int64_t d_first = 0; d_first < D; d_first += d_part) {
-    const int64_t d_end = smaller(d_first + d_part, D);
-    for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanes32>(d_first, d_end,
-                          [=](int64_t d, auto active) { store(&y[b * D + d], active, 0.0f); });
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t d_first = 0; d_first < D; d_first += d_part) {
+      const int64_t d_end = smaller(d_first + d_part, D);
+      for (int64_t b = 0; b < B; ++b) {
+        for_lanes<kLanes32>(d_first, d_end,
+                            [=](int64_t d, auto active) IN_SET { store(&y[b * D + d], active, 0.0f); });
+      }
+      const bool from_memory = N * D * 4 >= kBeyondCaches;
+      for (int64_t n = 0; n < N; ++n) {
+        const int32_t id_ = id[n];
+        for_lanes<kLanes32>(d_first, d_end, [=](int64_t d, auto active) IN_SET {
+          if (from_memory) prefetch_row(&x[n * D + d], N - n, N, D, d_end - d_first);
+          if (inside(int64_t(id_), B))
+            store(&y[int64_t(id_) * D + d], active,
+                  load(&y[int64_t(id_) * D + d], active) + load(&x[n * D + d], active));
+        });
+      }
     }
-    const bool from_memory = N * D * 4 >= kBeyondCaches;
-    for (int64_t n = 0; n < N; ++n) {
-      const int32_t id_ = id[n];
-      for_lanes<kLanes32>(d_first, d_end, [=](int64_t d, auto active) {
-        if (from_memory) prefetch_row(&x[n * D + d], N - n, N, D, d_end - d_first);
-        if (inside(int64_t(id_), B))
-          store(&y[int64_t(id_) * D + d], active,
-                load(&y[int64_t(id_) * D + d], active) + load(&x[n * D + d], active));
-      });
-    }
-  }
+  });
 }
 
-}  // namespace
-
-extern "C" int segment_sum_by_id_openmp(const float* x, const int32_t* id, float* y, int64_t N, int64_t D,
-                                        int64_t B) {
+// Checks the arguments, then runs.
+int launch_segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B) {
   if (const int status = check_sizes({{4, N}, {5, D}, {6, B}})) return status;
   const Array arrays[] = {{1, x, {N, D}}, {2, id, {N}}, {3, y, {B, D}}};
   if (const int status = check_arrays(arrays)) return status;
@@ -50,3 +62,21 @@ extern "C" int segment_sum_by_id_openmp(const float* x, const int32_t* id, float
   segment_sum_by_id(x, id, y, N, D, B);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int segment_sum_by_id_openmp(const float* x, const int32_t* id, float* y, int64_t N, int64_t D,
+                                        int64_t B) {
+  BY_SET(return launch_segment_sum_by_id(x, id, y, N, D, B))
+}
+
+extern "C" const char* segment_sum_by_id_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

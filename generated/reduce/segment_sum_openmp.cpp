@@ -11,15 +11,27 @@
 
 #include "segment_sum.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "segment_sum_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "segment_sum_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "segment_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
@@ -44,64 +56,66 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N_shares > 1) {
     const int64_t d_part = share_of(D, N_shares * B, 8192 / kBytes<Value<T>>);
-    OMP(omp parallel for collapse(3) schedule(dynamic, larger(1, N_shares* B* D / 256)))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t d_first = 0; d_first < D; d_first += d_part) {
-          const int64_t d_end = smaller(d_first + d_part, D);
-          const int64_t n_start = start[b];
-          const int64_t n_count = start[b + 1] - n_start;
-          Value<T> total[8192 / kBytes<Value<T>>];
-          for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &total](int64_t d, auto active) {
-            store(&total[d - d_first], active, Value<T>(0));
-          });
-          const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
-          for (int64_t n_first = n_begin; n_first < n_end; n_first += 512) {
-            const int64_t n_end2 = smaller(n_first + 512, n_end);
-            Value<T> part[8192 / kBytes<Value<T>>];
-            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) {
-              store(&part[d - d_first], active, Value<T>(0));
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(3) schedule(dynamic, larger(1, N_shares* B* D / 256)) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t d_first = 0; d_first < D; d_first += d_part) {
+            const int64_t d_end = smaller(d_first + d_part, D);
+            const int64_t n_start = start[b];
+            const int64_t n_count = start[b + 1] - n_start;
+            Value<T> total[8192 / kBytes<Value<T>>];
+            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
+              store(&total[d - d_first], active, Value<T>(0));
             });
-            for (int64_t n = n_first; n < n_end2; ++n) {
-              for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) {
-                store(
-                    &part[d - d_first], active,
-                    load(&part[d - d_first], active) + to_value<T>(load(&x[(n_start + n) * D + d], active)));
+            const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
+            for (int64_t n_first = n_begin; n_first < n_end; n_first += 512) {
+              const int64_t n_end2 = smaller(n_first + 512, n_end);
+              Value<T> part[8192 / kBytes<Value<T>>];
+              for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
+                store(&part[d - d_first], active, Value<T>(0));
               });
+              for (int64_t n = n_first; n < n_end2; ++n) {
+                for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
+                  store(&part[d - d_first], active,
+                        load(&part[d - d_first], active) +
+                            to_value<T>(load(&x[(n_start + n) * D + d], active)));
+                });
+              }
+              for_lanes<kLanesOf<Value<T>>>(
+                  d_first, d_end, [=, &part, &total](int64_t d, auto active) IN_SET {
+                    store(&total[d - d_first], active,
+                          load(&total[d - d_first], active) + load(&part[d - d_first], active));
+                  });
             }
-            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
-              store(&total[d - d_first], active,
-                    load(&total[d - d_first], active) + load(&part[d - d_first], active));
+            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
+              store(&total_part[(n_share * B + b) * D + d], active, load(&total[d - d_first], active));
             });
           }
-          for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &total](int64_t d, auto active) {
-            store(&total_part[(n_share * B + b) * D + d], active, load(&total[d - d_first], active));
-          });
         }
       }
-    }
+    });
     const bool around_caches = B * D * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t d_first = 0; d_first < D; d_first += 256) {
-          for_lanes<kLanesOf<Value<T>>>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) {
-            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-            for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-              total += load(&total_part[(n_share * B + b) * D + d], active);
-            }
-            store_around(&y[b * D + d], active, to_stored<T>(total), around_caches);
-          });
+          for_lanes<kLanesOf<Value<T>>>(
+              d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) IN_SET {
+                Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+                for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+                  total += load(&total_part[(n_share * B + b) * D + d], active);
+                }
+                store_around(&y[b * D + d], active, to_stored<T>(total), around_caches);
+              });
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
     const int64_t d_part = share_of(D, B, 8192 / kBytes<Value<T>>);
     const bool around_caches = B * D * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       OMP(omp for collapse(2) schedule(dynamic, larger(1, B* D / 256)) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t d_first = 0; d_first < D; d_first += d_part) {
@@ -109,36 +123,36 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
           Value<T> total[8192 / kBytes<Value<T>>];
-          for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &total](int64_t d, auto active) {
+          for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
             store(&total[d - d_first], active, Value<T>(0));
           });
           for (int64_t n_first = 0; n_first < n_count; n_first += 512) {
             const int64_t n_end = smaller(n_first + 512, n_count);
             Value<T> part[8192 / kBytes<Value<T>>];
-            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) {
+            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
               store(&part[d - d_first], active, Value<T>(0));
             });
             for (int64_t n = n_first; n < n_end; ++n) {
-              for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) {
+              for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
                 store(
                     &part[d - d_first], active,
                     load(&part[d - d_first], active) + to_value<T>(load(&x[(n_start + n) * D + d], active)));
               });
             }
-            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part, &total](int64_t d, auto active) {
+            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part, &total](int64_t d, auto active) IN_SET {
               store(&total[d - d_first], active,
                     load(&total[d - d_first], active) + load(&part[d - d_first], active));
             });
           }
           for_lines<kLanesOf<Value<T>>>(
-              around_caches, &y[b * D + d_first], d_first, d_end, [=, &total](int64_t d, auto active) {
+              around_caches, &y[b * D + d_first], d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
                 store_around(&y[b * D + d], active, to_stored<T>(load(&total[d - d_first], active)),
                              around_caches);
               });
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
@@ -171,34 +185,45 @@ int64_t workspace_of_segment_sum(int64_t B, int64_t N, int64_t D) {
   return Space(B, N, D).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t segment_sum_f32_openmp_workspace(int64_t B, int64_t N, int64_t D) {
-  return workspace_of_segment_sum<SegmentSumWorkspace<float>>(B, N, D);
+  BY_SET(return workspace_of_segment_sum<SegmentSumWorkspace<float>>(B, N, D))
 }
 
 extern "C" int segment_sum_f32_openmp(const int64_t* start, const float* x, float* y, int64_t B, int64_t N,
                                       int64_t D, void* workspace, int64_t workspace_bytes) {
-  return launch_segment_sum<SegmentSumWorkspace<float>>(start, x, y, B, N, D, workspace, workspace_bytes,
-                                                        segment_sum<float>);
+  BY_SET(return launch_segment_sum<SegmentSumWorkspace<float>>(start, x, y, B, N, D, workspace,
+                                                               workspace_bytes, segment_sum<float>))
 }
 
 extern "C" int64_t segment_sum_f64_openmp_workspace(int64_t B, int64_t N, int64_t D) {
-  return workspace_of_segment_sum<SegmentSumWorkspace<double>>(B, N, D);
+  BY_SET(return workspace_of_segment_sum<SegmentSumWorkspace<double>>(B, N, D))
 }
 
 extern "C" int segment_sum_f64_openmp(const int64_t* start, const double* x, double* y, int64_t B, int64_t N,
                                       int64_t D, void* workspace, int64_t workspace_bytes) {
-  return launch_segment_sum<SegmentSumWorkspace<double>>(start, x, y, B, N, D, workspace, workspace_bytes,
-                                                         segment_sum<double>);
+  BY_SET(return launch_segment_sum<SegmentSumWorkspace<double>>(start, x, y, B, N, D, workspace,
+                                                                workspace_bytes, segment_sum<double>))
 }
 
 extern "C" int64_t segment_sum_bf16_openmp_workspace(int64_t B, int64_t N, int64_t D) {
-  return workspace_of_segment_sum<SegmentSumWorkspace<BF16>>(B, N, D);
+  BY_SET(return workspace_of_segment_sum<SegmentSumWorkspace<BF16>>(B, N, D))
 }
 
 extern "C" int segment_sum_bf16_openmp(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B,
                                        int64_t N, int64_t D, void* workspace, int64_t workspace_bytes) {
-  return launch_segment_sum<SegmentSumWorkspace<BF16>>(start, x, y, B, N, D, workspace, workspace_bytes,
-                                                       segment_sum<BF16>);
+  BY_SET(return launch_segment_sum<SegmentSumWorkspace<BF16>>(start, x, y, B, N, D, workspace,
+                                                              workspace_bytes, segment_sum<BF16>))
 }
+
+extern "C" const char* segment_sum_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -101,6 +101,9 @@ int top1_f16_cuda(const uint16_t* score, int32_t* best, float* probability, int6
                   void* workspace, int64_t workspace_bytes, void* stream);
 int top1_f16_openmp(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* top1_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -8,27 +8,38 @@
 
 #include "top1.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "top1_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "top1_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "top1_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For V <= 15: rows that fill no vector.
 template <class T>
 void top1_short(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V) {
-  const bool around_caches = B * (kBytes<Value<T>> + 4) >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  const bool around_caches = B * (kBytes<Value<T> > + 4) >= kBeyondCaches;
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += 256) {
-      for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) {
+      for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) IN_SET {
         Lanes<int64_t, kLanes64> where = -1;
         Lanes<Value<T>, kLanes64> best2 = Value<T>(0);
         Lanes<Value<T>, kLanes64> greatest = -Value<T>(INFINITY);
@@ -48,47 +59,51 @@ void top1_short(const Stored<T>* score, int32_t* best, Value<T>* probability, in
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 template <class T>
 void top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t b = 0; b < B; ++b) {
-    int64_t where = -1;
-    Value<T> best2 = Value<T>(0);
-    Value<T> greatest = -Value<T>(INFINITY);
-    Value<T> total = Value<T>(0);
-    for (int64_t v_first = 0; v_first < V; v_first += 4096) {
-      const int64_t v_end = smaller(v_first + 4096, V);
-      const bool from_memory = B * V * kBytes<T> >= kBeyondCaches;
-      Value<T> greatest_now = greatest;
-      Best<Value<T>, int32_t, kLanesOf<Value<T>>, true> best2_lanes;
-      Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
-      for_lanes<kLanesOf<Value<T>>>(
-          v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) {
-            const auto score_ = to_value<T>(load_once(&score[b * V + v], active));
-            best2_lanes.meet(mask_of(active), score_, positions_as<int32_t, kLanesOf<Value<T>>>(v - v_first));
-            greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -Value<T>(INFINITY)));
-          });
-      fold_best(best2_lanes, v_first, where, best2, above<Value<T>>);
-      greatest_now = maximum(
-          greatest_now, across(greatest_now_lanes, [](auto one, auto other) { return maximum(one, other); }));
-      if (greatest_now > greatest) {
-        total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      int64_t where = -1;
+      Value<T> best2 = Value<T>(0);
+      Value<T> greatest = -Value<T>(INFINITY);
+      Value<T> total = Value<T>(0);
+      for (int64_t v_first = 0; v_first < V; v_first += 4096) {
+        const int64_t v_end = smaller(v_first + 4096, V);
+        const bool from_memory = B * V * kBytes<T> >= kBeyondCaches;
+        Value<T> greatest_now = greatest;
+        Best<Value<T>, int32_t, kLanesOf<Value<T> >, true> best2_lanes;
+        Extreme<Value<T>, kLanesOf<Value<T> > > greatest_now_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<Value<T> > >(
+            v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) IN_SET {
+              const auto score_ = to_value<T>(load_once(&score[b * V + v], active));
+              best2_lanes.meet(mask_of(active), score_,
+                               positions_as<int32_t, kLanesOf<Value<T> > >(v - v_first));
+              greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -Value<T>(INFINITY)));
+            });
+        fold_best(best2_lanes, v_first, where, best2, above<Value<T> >);
+        greatest_now = maximum(greatest_now, across(greatest_now_lanes, [](auto one, auto other) IN_SET {
+                                 return maximum(one, other);
+                               }));
+        if (greatest_now > greatest) {
+          total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
+        }
+        greatest = greatest_now;
+        Lanes<Value<T>, kLanesOf<Value<T> > > total_lanes = Value<T>(0);
+        for_lanes<kLanesOf<Value<T> > >(v_first, v_end, [=, &total_lanes](int64_t v, auto active) IN_SET {
+          if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
+          total_lanes +=
+              keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - greatest), Value<T>(0));
+        });
+        total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
       }
-      greatest = greatest_now;
-      Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-      for_lanes<kLanesOf<Value<T>>>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) {
-        if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-        total_lanes +=
-            keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - greatest), Value<T>(0));
-      });
-      total += across(total_lanes, [](auto one, auto other) { return one + other; });
+      best[b] = int32_t(where);
+      probability[b] = Value<T>(1) / total;
     }
-    best[b] = int32_t(where);
-    probability[b] = Value<T>(1) / total;
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -107,23 +122,34 @@ int launch_top1(const ScoreElement* score, int32_t* best, ProbabilityElement* pr
   return 0;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int top1_f32_openmp(const float* score, int32_t* best, float* probability, int64_t B, int64_t V) {
-  return launch_top1(score, best, probability, B, V, top1_short<float>, top1<float>);
+  BY_SET(return launch_top1(score, best, probability, B, V, top1_short<float>, top1<float>))
 }
 
 extern "C" int top1_f64_openmp(const double* score, int32_t* best, double* probability, int64_t B,
                                int64_t V) {
-  return launch_top1(score, best, probability, B, V, top1_short<double>, top1<double>);
+  BY_SET(return launch_top1(score, best, probability, B, V, top1_short<double>, top1<double>))
 }
 
 extern "C" int top1_bf16_openmp(const uint16_t* score, int32_t* best, float* probability, int64_t B,
                                 int64_t V) {
-  return launch_top1(score, best, probability, B, V, top1_short<BF16>, top1<BF16>);
+  BY_SET(return launch_top1(score, best, probability, B, V, top1_short<BF16>, top1<BF16>))
 }
 
 extern "C" int top1_f16_openmp(const uint16_t* score, int32_t* best, float* probability, int64_t B,
                                int64_t V) {
-  return launch_top1(score, best, probability, B, V, top1_short<F16>, top1<F16>);
+  BY_SET(return launch_top1(score, best, probability, B, V, top1_short<F16>, top1<F16>))
 }
+
+extern "C" const char* top1_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -11,15 +11,27 @@
 
 #include "cumsum_columns.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "cumsum_columns_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "cumsum_columns_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
@@ -46,40 +58,43 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (M_shares > 1) {
     const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<T>);
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        T total[8192 / kBytes<T>];
-        for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total](int64_t n, auto active) {
-          store(&total[n - n_first], active, T(0));
-        });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          T part[8192 / kBytes<T>];
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) {
-            store(&part[n - n_first], active, T(0));
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+          const int64_t n_end = smaller(n_first + n_part, N);
+          T total[8192 / kBytes<T>];
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET {
+            store(&total[n - n_first], active, T(0));
           });
-          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) {
-              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + load(&x[m * N + n], active));
+          const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+          for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+            const int64_t m_end2 = smaller(m_first + 512, m_end);
+            T part[8192 / kBytes<T>];
+            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+              store(&part[n - n_first], active, T(0));
+            });
+            const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+            for (int64_t m = m_first; m < m_end2; ++m) {
+              for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+                if (from_memory)
+                  prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
+                store(&part[n - n_first], active,
+                      load(&part[n - n_first], active) + load(&x[m * N + n], active));
+              });
+            }
+            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part, &total](int64_t n, auto active) IN_SET {
+              store(&total[n - n_first], active,
+                    load(&total[n - n_first], active) + load(&part[n - n_first], active));
             });
           }
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part, &total](int64_t n, auto active) {
-            store(&total[n - n_first], active,
-                  load(&total[n - n_first], active) + load(&part[n - n_first], active));
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET {
+            store(&total_part[m_share * N + n], active, load(&total[n - n_first], active));
           });
         }
-        for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total](int64_t n, auto active) {
-          store(&total_part[m_share * N + n], active, load(&total[n - n_first], active));
-        });
       }
-    }
-    for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) {
+    });
+    for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
       Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         store(&start[m_share * N + n], active, carry);
@@ -89,14 +104,13 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   }
   const int64_t n_part2 = share_of(N, M_shares, 8192 / kBytes<T>);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
         const int64_t n_end = smaller(n_first + n_part2, N);
         T carry[8192 / kBytes<T>];
-        for_lanes<kLanesOf<T>>(n_first, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes<kLanesOf<T>>(n_first, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           store(&carry[n - n_first], active, T(0));
           if (m_share > 0) {
             store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
@@ -106,7 +120,7 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
         const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
         for (int64_t m = m_begin; m < m_end; ++m) {
           for_lines<kLanesOf<T>>(
-              around_caches, &y[m * N + n_first], n_first, n_end, [=, &carry](int64_t n, auto active) {
+              around_caches, &y[m * N + n_first], n_first, n_end, [=, &carry](int64_t n, auto active) IN_SET {
                 if (from_memory) prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
                 store(&carry[n - n_first], active,
                       load(&carry[n - n_first], active) + load(&x[m * N + n], active));
@@ -117,7 +131,7 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -143,28 +157,31 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (M_shares > 1) {
     const int64_t n_part = share_of(N, M_shares, 1024);
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        int64_t total[1024];
-        for_lanes<kLanes64>(n_first, n_end,
-                            [=, &total](int64_t n, auto active) { store(&total[n - n_first], active, 0); });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        const bool from_memory = M * N * 4 >= kBeyondCaches;
-        for (int64_t m = m_begin; m < m_end; ++m) {
-          for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) {
-            if (from_memory) prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
-            store(&total[n - n_first], active,
-                  load(&total[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+          const int64_t n_end = smaller(n_first + n_part, N);
+          int64_t total[1024];
+          for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET {
+            store(&total[n - n_first], active, 0);
+          });
+          const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+          const bool from_memory = M * N * 4 >= kBeyondCaches;
+          for (int64_t m = m_begin; m < m_end; ++m) {
+            for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
+              store(&total[n - n_first], active,
+                    load(&total[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
+            });
+          }
+          for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET {
+            store(&total_part[m_share * N + n], active, load(&total[n - n_first], active));
           });
         }
-        for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) {
-          store(&total_part[m_share * N + n], active, load(&total[n - n_first], active));
-        });
       }
-    }
-    for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) {
+    });
+    for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 0;
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         store(&start[m_share * N + n], active, carry);
@@ -174,14 +191,13 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   }
   const int64_t n_part2 = share_of(N, M_shares, 1024);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
         const int64_t n_end = smaller(n_first + n_part2, N);
         int64_t carry[1024];
-        for_lanes<kLanes64>(n_first, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_first, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           store(&carry[n - n_first], active, 0);
           if (m_share > 0) {
             store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
@@ -191,7 +207,7 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
         const bool from_memory = M * N * 4 >= kBeyondCaches;
         for (int64_t m = m_begin; m < m_end; ++m) {
           for_lines<kLanes64>(
-              around_caches, &y[m * N + n_first], n_first, n_end, [=, &carry](int64_t n, auto active) {
+              around_caches, &y[m * N + n_first], n_first, n_end, [=, &carry](int64_t n, auto active) IN_SET {
                 if (from_memory) prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
                 store(&carry[n - n_first], active,
                       load(&carry[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
@@ -202,7 +218,7 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -228,34 +244,45 @@ int64_t workspace_of_cumsum_columns(int64_t M, int64_t N) {
   return Space(M, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t cumsum_columns_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum_columns<CumsumColumnsWorkspace<float>>(M, N);
+  BY_SET(return workspace_of_cumsum_columns<CumsumColumnsWorkspace<float>>(M, N))
 }
 
 extern "C" int cumsum_columns_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_cumsum_columns<CumsumColumnsWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
-                                                              cumsum_columns<float>);
+  BY_SET(return launch_cumsum_columns<CumsumColumnsWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
+                                                                     cumsum_columns<float>))
 }
 
 extern "C" int64_t cumsum_columns_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum_columns<CumsumColumnsWorkspace<double>>(M, N);
+  BY_SET(return workspace_of_cumsum_columns<CumsumColumnsWorkspace<double>>(M, N))
 }
 
 extern "C" int cumsum_columns_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_cumsum_columns<CumsumColumnsWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
-                                                               cumsum_columns<double>);
+  BY_SET(return launch_cumsum_columns<CumsumColumnsWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
+                                                                      cumsum_columns<double>))
 }
 
 extern "C" int64_t cumsum_columns_i32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum_columns<CumsumColumnsI32Workspace>(M, N);
+  BY_SET(return workspace_of_cumsum_columns<CumsumColumnsI32Workspace>(M, N))
 }
 
 extern "C" int cumsum_columns_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_cumsum_columns<CumsumColumnsI32Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                          cumsum_columns_i32);
+  BY_SET(return launch_cumsum_columns<CumsumColumnsI32Workspace>(x, y, M, N, workspace, workspace_bytes,
+                                                                 cumsum_columns_i32))
 }
+
+extern "C" const char* cumsum_columns_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

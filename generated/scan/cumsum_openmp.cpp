@@ -12,40 +12,54 @@
 
 #include "cumsum.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "cumsum_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "cumsum_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "cumsum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void cumsum_short(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<T, kLanesOf<T>> carry = T(0);
-      Lanes<T, kLanesOf<T>> carry3 = T(0);
-      for (int64_t n = N; n-- > 0;) {
-        carry3 = carry3 + load_every(&x[m * N + n], N, active);
-        const auto running = carry3;
-        store_every(&reverse[m * N + n], N, active, running);
-      }
-      Lanes<T, kLanesOf<T>> carry2 = T(0);
-      for (int64_t n = 0; n < N; ++n) {
-        carry = carry + load_every(&x[m * N + n], N, active);
-        const auto running = carry;
-        store_every(&inclusive[m * N + n], N, active, running);
-        const auto running2 = carry2;
-        carry2 = carry2 + load_every(&x[m * N + n], N, active);
-        store_every(&exclusive[m * N + n], N, active, running2);
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<T, kLanesOf<T>> carry = T(0);
+        Lanes<T, kLanesOf<T>> carry3 = T(0);
+        for (int64_t n = N; n-- > 0;) {
+          carry3 = carry3 + load_every(&x[m * N + n], N, active);
+          const auto running = carry3;
+          store_every(&reverse[m * N + n], N, active, running);
+        }
+        Lanes<T, kLanesOf<T>> carry2 = T(0);
+        for (int64_t n = 0; n < N; ++n) {
+          carry = carry + load_every(&x[m * N + n], N, active);
+          const auto running = carry;
+          store_every(&inclusive[m * N + n], N, active, running);
+          const auto running2 = carry2;
+          carry2 = carry2 + load_every(&x[m * N + n], N, active);
+          store_every(&exclusive[m * N + n], N, active, running2);
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -73,24 +87,26 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   T* const start2 = reinterpret_cast<T*>(workspace + space.start2);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        T total = T(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<T, kLanesOf<T>> total_lanes = T(0);
-          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                 [=, &total_lanes](int64_t n, auto active) {
-                                   total_lanes += keep(active, load(&x[m * N + n], active), T(0));
-                                 });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          T total = T(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<T, kLanesOf<T>> total_lanes = T(0);
+            for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                     total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                   });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          total_part[n_share * M + m] = total;
         }
-        total_part[n_share * M + m] = total;
       }
-    }
-    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
@@ -104,8 +120,7 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
     });
   }
   const bool around_caches = M * N * (3 * kBytes<T>) >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -120,9 +135,9 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry3](int64_t n, auto active) {
+        for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry3](int64_t n, auto active) IN_SET {
           const auto running = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                                              [](auto a, auto b) { return a + b; });
+                                              [](auto a, auto b) IN_SET { return a + b; });
           store_around(&reverse[m * N + n], active, running, around_caches);
         });
         T carry2 = T(0);
@@ -131,46 +146,48 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
         }
         const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                       n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanesOf<T>>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) {
+        for_lanes<kLanesOf<T>>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) IN_SET {
           prefetch(&x[m_ahead * N + n]);
           const auto x_ = load_once(&x[m * N + n], active);
           const auto running =
-              scan_lanes<1>(carry, keep(active, x_, T(0)), T(0), [](auto a, auto b) { return a + b; });
+              scan_lanes<1>(carry, keep(active, x_, T(0)), T(0), [](auto a, auto b) IN_SET { return a + b; });
           store_around(&inclusive[m * N + n], active, running, around_caches);
-          const auto running2 =
-              scan_before<1>(carry2, keep(active, x_, T(0)), T(0), [](auto a, auto b) { return a + b; });
+          const auto running2 = scan_before<1>(carry2, keep(active, x_, T(0)), T(0),
+                                               [](auto a, auto b) IN_SET { return a + b; });
           store_around(&exclusive[m * N + n], active, running2, around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void cumsum_i32_short(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
                       int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry = 0;
-      Lanes<int64_t, kLanes64> carry3 = 0;
-      for (int64_t n = N; n-- > 0;) {
-        carry3 = carry3 + convert<int64_t>(load_every(&x[m * N + n], N, active));
-        const auto running = carry3;
-        store_every(&reverse[m * N + n], N, active, convert<int32_t>(running));
-      }
-      Lanes<int64_t, kLanes64> carry2 = 0;
-      for (int64_t n = 0; n < N; ++n) {
-        carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
-        const auto running = carry;
-        store_every(&inclusive[m * N + n], N, active, convert<int32_t>(running));
-        const auto running2 = carry2;
-        carry2 = carry2 + convert<int64_t>(load_every(&x[m * N + n], N, active));
-        store_every(&exclusive[m * N + n], N, active, convert<int32_t>(running2));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int64_t, kLanes64> carry = 0;
+        Lanes<int64_t, kLanes64> carry3 = 0;
+        for (int64_t n = N; n-- > 0;) {
+          carry3 = carry3 + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          const auto running = carry3;
+          store_every(&reverse[m * N + n], N, active, convert<int32_t>(running));
+        }
+        Lanes<int64_t, kLanes64> carry2 = 0;
+        for (int64_t n = 0; n < N; ++n) {
+          carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          const auto running = carry;
+          store_every(&inclusive[m * N + n], N, active, convert<int32_t>(running));
+          const auto running2 = carry2;
+          carry2 = carry2 + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          store_every(&exclusive[m * N + n], N, active, convert<int32_t>(running2));
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -197,21 +214,23 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   int64_t* const start2 = reinterpret_cast<int64_t*>(workspace + space.start2);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        int64_t total = 0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Lanes<int64_t, kLanes64> total_lanes = 0;
-        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
-        });
-        total = total + across(total_lanes, [](auto a, auto b) { return a + b; });
-        total_part[n_share * M + m] = total;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          int64_t total = 0;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Lanes<int64_t, kLanes64> total_lanes = 0;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          });
+          total = total + across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          total_part[n_share * M + m] = total;
+        }
       }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 0;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
@@ -225,8 +244,7 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
     });
   }
   const bool around_caches = M * N * 12 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -241,10 +259,10 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry3](int64_t n, auto active) {
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry3](int64_t n, auto active) IN_SET {
           const auto running =
               scan_lanes<-1>(carry3, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                             [](auto a, auto b) { return a + b; });
+                             [](auto a, auto b) IN_SET { return a + b; });
           store_around(&reverse[m * N + n], active, convert<int32_t>(running), around_caches);
         });
         int64_t carry2 = 0;
@@ -253,20 +271,20 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
         }
         const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                       n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) IN_SET {
           prefetch(&x[m_ahead * N + n]);
           const auto x_ = load_once(&x[m * N + n], active);
           const auto running = scan_lanes<1>(carry, keep(active, convert<int64_t>(x_), 0), 0,
-                                             [](auto a, auto b) { return a + b; });
+                                             [](auto a, auto b) IN_SET { return a + b; });
           store_around(&inclusive[m * N + n], active, convert<int32_t>(running), around_caches);
           const auto running2 = scan_before<1>(carry2, keep(active, convert<int64_t>(x_), 0), 0,
-                                               [](auto a, auto b) { return a + b; });
+                                               [](auto a, auto b) IN_SET { return a + b; });
           store_around(&exclusive[m * N + n], active, convert<int32_t>(running2), around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -298,34 +316,45 @@ int64_t workspace_of_cumsum(int64_t M, int64_t N) {
   return Space(M, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum<CumsumWorkspace<float>>(M, N);
+  BY_SET(return workspace_of_cumsum<CumsumWorkspace<float>>(M, N))
 }
 
 extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclusive, float* reverse,
                                  int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cumsum<CumsumWorkspace<float>>(x, inclusive, exclusive, reverse, M, N, workspace,
-                                               workspace_bytes, cumsum_short<float>, cumsum<float>);
+  BY_SET(return launch_cumsum<CumsumWorkspace<float>>(x, inclusive, exclusive, reverse, M, N, workspace,
+                                                      workspace_bytes, cumsum_short<float>, cumsum<float>))
 }
 
 extern "C" int64_t cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum<CumsumWorkspace<double>>(M, N);
+  BY_SET(return workspace_of_cumsum<CumsumWorkspace<double>>(M, N))
 }
 
 extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exclusive, double* reverse,
                                  int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cumsum<CumsumWorkspace<double>>(x, inclusive, exclusive, reverse, M, N, workspace,
-                                                workspace_bytes, cumsum_short<double>, cumsum<double>);
+  BY_SET(return launch_cumsum<CumsumWorkspace<double>>(x, inclusive, exclusive, reverse, M, N, workspace,
+                                                       workspace_bytes, cumsum_short<double>, cumsum<double>))
 }
 
 extern "C" int64_t cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_cumsum<CumsumI32Workspace>(M, N);
+  BY_SET(return workspace_of_cumsum<CumsumI32Workspace>(M, N))
 }
 
 extern "C" int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
                                  int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_cumsum<CumsumI32Workspace>(x, inclusive, exclusive, reverse, M, N, workspace, workspace_bytes,
-                                           cumsum_i32_short, cumsum_i32);
+  BY_SET(return launch_cumsum<CumsumI32Workspace>(x, inclusive, exclusive, reverse, M, N, workspace,
+                                                  workspace_bytes, cumsum_i32_short, cumsum_i32))
 }
+
+extern "C" const char* cumsum_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

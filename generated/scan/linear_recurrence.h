@@ -86,6 +86,9 @@ int64_t linear_recurrence_f64_openmp_workspace(int64_t B, int64_t S, int64_t C);
 int linear_recurrence_f64_openmp(const double* a, const double* x, double* h, int64_t B, int64_t S, int64_t C,
                                  void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* linear_recurrence_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -11,17 +11,29 @@
 
 #include "linear_recurrence.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "linear_recurrence_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "linear_recurrence_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "linear_recurrence_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceF32Workspace {
@@ -50,38 +62,40 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (S_shares > 1) {
     const int64_t c_part = share_of(C, S_shares * B, 1024);
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t c_first = 0; c_first < C; c_first += c_part) {
-          const int64_t c_end = smaller(c_first + c_part, C);
-          float total[1024];
-          double factor[1024];
-          for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) {
-            store(&total[c - c_first], active, 0.0f);
-            store(&factor[c - c_first], active, 1.0);
-          });
-          const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
-          const bool from_memory = B * S * C * 8 >= kBeyondCaches;
-          for (int64_t s = s_begin; s < s_end; ++s) {
-            for_lanes<kLanes64>(c_first, c_end, [=, &factor, &total](int64_t c, auto active) {
-              if (from_memory)
-                prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
-              if (from_memory)
-                prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
-              const auto a_ = load_once(&a[(b * S + s) * C + c], active);
-              store(&factor[c - c_first], active, load(&factor[c - c_first], active) * convert<double>(a_));
-              store(&total[c - c_first], active,
-                    a_ * load(&total[c - c_first], active) + load(&x[(b * S + s) * C + c], active));
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t c_first = 0; c_first < C; c_first += c_part) {
+            const int64_t c_end = smaller(c_first + c_part, C);
+            float total[1024];
+            double factor[1024];
+            for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) IN_SET {
+              store(&total[c - c_first], active, 0.0f);
+              store(&factor[c - c_first], active, 1.0);
+            });
+            const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+            const bool from_memory = B * S * C * 8 >= kBeyondCaches;
+            for (int64_t s = s_begin; s < s_end; ++s) {
+              for_lanes<kLanes64>(c_first, c_end, [=, &factor, &total](int64_t c, auto active) IN_SET {
+                if (from_memory)
+                  prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
+                if (from_memory)
+                  prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
+                const auto a_ = load_once(&a[(b * S + s) * C + c], active);
+                store(&factor[c - c_first], active, load(&factor[c - c_first], active) * convert<double>(a_));
+                store(&total[c - c_first], active,
+                      a_ * load(&total[c - c_first], active) + load(&x[(b * S + s) * C + c], active));
+              });
+            }
+            for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) IN_SET {
+              store(&total_part[(s_share * B + b) * C + c], active, load(&total[c - c_first], active));
+              store(&factor_part[(s_share * B + b) * C + c], active, load(&factor[c - c_first], active));
             });
           }
-          for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) {
-            store(&total_part[(s_share * B + b) * C + c], active, load(&total[c - c_first], active));
-            store(&factor_part[(s_share * B + b) * C + c], active, load(&factor[c - c_first], active));
-          });
         }
       }
-    }
+    });
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t c = 0; c < C; ++c) {
         float carry = 0.0f;
@@ -93,7 +107,7 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
                           double(total_part[(s_share * B + b) * C + c]));
           } else {
             const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
-            for_lanes<kLanes32>(s_begin, s_end, [=, &carry](int64_t s, auto active) {
+            for_lanes<kLanes32>(s_begin, s_end, [=, &carry](int64_t s, auto active) IN_SET {
               scan_linear<1, false>(carry, keep(active, load_every(&a[(b * S + s) * C + c], C, active), 1.0f),
                                     keep(active, load_every(&x[(b * S + s) * C + c], C, active), 0.0f));
             });
@@ -104,15 +118,14 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
   }
   const int64_t c_part2 = share_of(C, S_shares * B, 2048);
   const bool around_caches = B * S * C * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c_first = 0; c_first < C; c_first += c_part2) {
           const int64_t c_end = smaller(c_first + c_part2, C);
           float carry[2048];
-          for_lanes<kLanes32>(c_first, c_end, [=, &carry](int64_t c, auto active) {
+          for_lanes<kLanes32>(c_first, c_end, [=, &carry](int64_t c, auto active) IN_SET {
             store(&carry[c - c_first], active, 0.0f);
             if (s_share > 0) {
               store(&carry[c - c_first], active, load(&start[(s_share * B + b) * C + c], active));
@@ -123,7 +136,7 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
           for (int64_t s = s_begin; s < s_end; ++s) {
             for_lines<kLanes32>(
                 around_caches, &h[(b * S + s) * C + c_first], c_first, c_end,
-                [=, &carry](int64_t c, auto active) {
+                [=, &carry](int64_t c, auto active) IN_SET {
                   if (from_memory)
                     prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
                   if (from_memory)
@@ -139,7 +152,7 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -169,38 +182,40 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
   double* const start = reinterpret_cast<double*>(workspace + space.start);
   if (S_shares > 1) {
     const int64_t c_part = share_of(C, S_shares * B, 1024);
-    OMP(omp parallel for collapse(3) schedule(static))
-    for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t c_first = 0; c_first < C; c_first += c_part) {
-          const int64_t c_end = smaller(c_first + c_part, C);
-          double total[1024];
-          double factor[1024];
-          for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) {
-            store(&total[c - c_first], active, 0.0);
-            store(&factor[c - c_first], active, 1.0);
-          });
-          const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
-          const bool from_memory = B * S * C * 16 >= kBeyondCaches;
-          for (int64_t s = s_begin; s < s_end; ++s) {
-            for_lanes<kLanes64>(c_first, c_end, [=, &factor, &total](int64_t c, auto active) {
-              if (from_memory)
-                prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
-              if (from_memory)
-                prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
-              const auto a_ = load_once(&a[(b * S + s) * C + c], active);
-              store(&factor[c - c_first], active, load(&factor[c - c_first], active) * a_);
-              store(&total[c - c_first], active,
-                    a_ * load(&total[c - c_first], active) + load(&x[(b * S + s) * C + c], active));
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t c_first = 0; c_first < C; c_first += c_part) {
+            const int64_t c_end = smaller(c_first + c_part, C);
+            double total[1024];
+            double factor[1024];
+            for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) IN_SET {
+              store(&total[c - c_first], active, 0.0);
+              store(&factor[c - c_first], active, 1.0);
+            });
+            const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+            const bool from_memory = B * S * C * 16 >= kBeyondCaches;
+            for (int64_t s = s_begin; s < s_end; ++s) {
+              for_lanes<kLanes64>(c_first, c_end, [=, &factor, &total](int64_t c, auto active) IN_SET {
+                if (from_memory)
+                  prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
+                if (from_memory)
+                  prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
+                const auto a_ = load_once(&a[(b * S + s) * C + c], active);
+                store(&factor[c - c_first], active, load(&factor[c - c_first], active) * a_);
+                store(&total[c - c_first], active,
+                      a_ * load(&total[c - c_first], active) + load(&x[(b * S + s) * C + c], active));
+              });
+            }
+            for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) IN_SET {
+              store(&total_part[(s_share * B + b) * C + c], active, load(&total[c - c_first], active));
+              store(&factor_part[(s_share * B + b) * C + c], active, load(&factor[c - c_first], active));
             });
           }
-          for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) {
-            store(&total_part[(s_share * B + b) * C + c], active, load(&total[c - c_first], active));
-            store(&factor_part[(s_share * B + b) * C + c], active, load(&factor[c - c_first], active));
-          });
         }
       }
-    }
+    });
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t c = 0; c < C; ++c) {
         double carry = 0.0;
@@ -212,7 +227,7 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
             carry = factor_part[(s_share * B + b) * C + c] * carry + total_part[(s_share * B + b) * C + c];
           } else {
             const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
-            for_lanes<kLanes64>(s_begin, s_end, [=, &carry](int64_t s, auto active) {
+            for_lanes<kLanes64>(s_begin, s_end, [=, &carry](int64_t s, auto active) IN_SET {
               scan_linear<1, false>(carry, keep(active, load_every(&a[(b * S + s) * C + c], C, active), 1.0),
                                     keep(active, load_every(&x[(b * S + s) * C + c], C, active), 0.0));
             });
@@ -223,15 +238,14 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
   }
   const int64_t c_part2 = share_of(C, S_shares * B, 1024);
   const bool around_caches = B * S * C * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c_first = 0; c_first < C; c_first += c_part2) {
           const int64_t c_end = smaller(c_first + c_part2, C);
           double carry[1024];
-          for_lanes<kLanes64>(c_first, c_end, [=, &carry](int64_t c, auto active) {
+          for_lanes<kLanes64>(c_first, c_end, [=, &carry](int64_t c, auto active) IN_SET {
             store(&carry[c - c_first], active, 0.0);
             if (s_share > 0) {
               store(&carry[c - c_first], active, load(&start[(s_share * B + b) * C + c], active));
@@ -242,7 +256,7 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
           for (int64_t s = s_begin; s < s_end; ++s) {
             for_lines<kLanes64>(
                 around_caches, &h[(b * S + s) * C + c_first], c_first, c_end,
-                [=, &carry](int64_t c, auto active) {
+                [=, &carry](int64_t c, auto active) IN_SET {
                   if (from_memory)
                     prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
                   if (from_memory)
@@ -258,7 +272,7 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -284,24 +298,35 @@ int64_t workspace_of_linear_recurrence(int64_t B, int64_t S, int64_t C) {
   return Space(B, S, C).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t linear_recurrence_f32_openmp_workspace(int64_t B, int64_t S, int64_t C) {
-  return workspace_of_linear_recurrence<LinearRecurrenceF32Workspace>(B, S, C);
+  BY_SET(return workspace_of_linear_recurrence<LinearRecurrenceF32Workspace>(B, S, C))
 }
 
 extern "C" int linear_recurrence_f32_openmp(const float* a, const float* x, float* h, int64_t B, int64_t S,
                                             int64_t C, void* workspace, int64_t workspace_bytes) {
-  return launch_linear_recurrence<LinearRecurrenceF32Workspace>(a, x, h, B, S, C, workspace, workspace_bytes,
-                                                                linear_recurrence_f32);
+  BY_SET(return launch_linear_recurrence<LinearRecurrenceF32Workspace>(
+      a, x, h, B, S, C, workspace, workspace_bytes, linear_recurrence_f32))
 }
 
 extern "C" int64_t linear_recurrence_f64_openmp_workspace(int64_t B, int64_t S, int64_t C) {
-  return workspace_of_linear_recurrence<LinearRecurrenceF64Workspace>(B, S, C);
+  BY_SET(return workspace_of_linear_recurrence<LinearRecurrenceF64Workspace>(B, S, C))
 }
 
 extern "C" int linear_recurrence_f64_openmp(const double* a, const double* x, double* h, int64_t B, int64_t S,
                                             int64_t C, void* workspace, int64_t workspace_bytes) {
-  return launch_linear_recurrence<LinearRecurrenceF64Workspace>(a, x, h, B, S, C, workspace, workspace_bytes,
-                                                                linear_recurrence_f64);
+  BY_SET(return launch_linear_recurrence<LinearRecurrenceF64Workspace>(
+      a, x, h, B, S, C, workspace, workspace_bytes, linear_recurrence_f64))
 }
+
+extern "C" const char* linear_recurrence_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

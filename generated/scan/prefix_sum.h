@@ -69,6 +69,9 @@ extern "C" {
 int prefix_sum_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
 int prefix_sum_openmp(const float* x, float* y, int64_t M, int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* prefix_sum_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

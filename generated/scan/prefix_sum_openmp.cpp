@@ -7,21 +7,32 @@
 
 #include "prefix_sum.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "prefix_sum_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "prefix_sum_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "prefix_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
   const int64_t n_part = share_of(N, 1, 2048);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
@@ -29,7 +40,7 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
       for (int64_t i = 0; i < larger(1, ceil_div(M, 64)); ++i) {
         float carry2[2048];
         float total[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &carry, &carry2, &total](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &carry, &carry2, &total](int64_t n, auto active) IN_SET {
           if (i == 0) {
             store(&carry[n - n_first], active, 0.0f);
           }
@@ -39,7 +50,7 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
         const bool from_memory = M * N * 4 >= kBeyondCaches;
         for (int64_t m = i * 64; m < smaller(i * 64 + 64, M); ++m) {
           for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
-                              [=, &carry2, &carry, &total](int64_t n, auto active) {
+                              [=, &carry2, &carry, &total](int64_t n, auto active) IN_SET {
                                 if (from_memory)
                                   prefetch_row(&x[m * N + n], smaller(i * 64 + 64, M) - m,
                                                smaller(i * 64 + 64, M) - i * 64, N, n_end - n_first);
@@ -51,19 +62,18 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
                                 store(&total[n - n_first], active, load(&total[n - n_first], active) + x_);
                               });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &carry, &total](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_first, n_end, [=, &carry, &total](int64_t n, auto active) IN_SET {
           store(&carry[n - n_first], active,
                 load(&carry[n - n_first], active) + load(&total[n - n_first], active));
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
-}  // namespace
-
-extern "C" int prefix_sum_openmp(const float* x, float* y, int64_t M, int64_t N) {
+// Checks the arguments, then runs.
+int launch_prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, y, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
@@ -71,3 +81,20 @@ extern "C" int prefix_sum_openmp(const float* x, float* y, int64_t M, int64_t N)
   prefix_sum(x, y, M, N);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int prefix_sum_openmp(const float* x, float* y, int64_t M, int64_t N) {
+  BY_SET(return launch_prefix_sum(x, y, M, N))
+}
+
+extern "C" const char* prefix_sum_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -322,6 +322,9 @@ int64_t running_cummax_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cummax_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* running_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

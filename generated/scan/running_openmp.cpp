@@ -13,32 +13,46 @@
 
 #include "running.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
 #include <cmath>
 
 #include "../kgen_openmp.h"
+#include "running_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "running_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "running_openmp.cpp"
+#include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void running_cumsum_short(const T* x, T* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<T, kLanesOf<T>> carry = T(0);
-      for (int64_t n = 0; n < N; ++n) {
-        carry = carry + load_every(&x[m * N + n], N, active);
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<T, kLanesOf<T>> carry = T(0);
+        for (int64_t n = 0; n < N; ++n) {
+          carry = carry + load_every(&x[m * N + n], N, active);
+          const auto running = carry;
+          store_every(&y[m * N + n], N, active, running);
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -63,24 +77,26 @@ void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        T total = T(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<T, kLanesOf<T>> total_lanes = T(0);
-          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                 [=, &total_lanes](int64_t n, auto active) {
-                                   total_lanes += keep(active, load(&x[m * N + n], active), T(0));
-                                 });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          T total = T(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<T, kLanesOf<T>> total_lanes = T(0);
+            for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                     total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                   });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          total_part[n_share * M + m] = total;
         }
-        total_part[n_share * M + m] = total;
       }
-    }
-    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
@@ -89,8 +105,7 @@ void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
     });
   }
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -100,30 +115,32 @@ void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                                             [](auto a, auto b) { return a + b; });
+                                             [](auto a, auto b) IN_SET { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cumsum_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry = 0;
-      for (int64_t n = 0; n < N; ++n) {
-        carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int64_t, kLanes64> carry = 0;
+        for (int64_t n = 0; n < N; ++n) {
+          carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          const auto running = carry;
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -146,21 +163,23 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        int64_t total = 0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Lanes<int64_t, kLanes64> total_lanes = 0;
-        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
-        });
-        total = total + across(total_lanes, [](auto a, auto b) { return a + b; });
-        total_part[n_share * M + m] = total;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          int64_t total = 0;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Lanes<int64_t, kLanes64> total_lanes = 0;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          });
+          total = total + across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          total_part[n_share * M + m] = total;
+        }
       }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
@@ -169,8 +188,7 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -180,32 +198,34 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running =
               scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                            [](auto a, auto b) { return a + b; });
+                            [](auto a, auto b) IN_SET { return a + b; });
           store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void running_cumsum_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<T, kLanesOf<T>> carry = T(0);
-      for (int64_t n = 0; n < N; ++n) {
-        const auto running = carry;
-        carry = carry + load_every(&x[m * N + n], N, active);
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<T, kLanesOf<T>> carry = T(0);
+        for (int64_t n = 0; n < N; ++n) {
+          const auto running = carry;
+          carry = carry + load_every(&x[m * N + n], N, active);
+          store_every(&y[m * N + n], N, active, running);
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -230,24 +250,26 @@ void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* work
   T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        T total = T(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<T, kLanesOf<T>> total_lanes = T(0);
-          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                 [=, &total_lanes](int64_t n, auto active) {
-                                   total_lanes += keep(active, load(&x[m * N + n], active), T(0));
-                                 });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          T total = T(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<T, kLanesOf<T>> total_lanes = T(0);
+            for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                     total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                   });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          total_part[n_share * M + m] = total;
         }
-        total_part[n_share * M + m] = total;
       }
-    }
-    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
@@ -256,8 +278,7 @@ void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* work
     });
   }
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -267,30 +288,32 @@ void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* work
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                                              [](auto a, auto b) { return a + b; });
+                                              [](auto a, auto b) IN_SET { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cumsum_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry = 0;
-      for (int64_t n = 0; n < N; ++n) {
-        const auto running = carry;
-        carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
-        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int64_t, kLanes64> carry = 0;
+        for (int64_t n = 0; n < N; ++n) {
+          const auto running = carry;
+          carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -313,21 +336,23 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        int64_t total = 0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Lanes<int64_t, kLanes64> total_lanes = 0;
-        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
-        });
-        total = total + across(total_lanes, [](auto a, auto b) { return a + b; });
-        total_part[n_share * M + m] = total;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          int64_t total = 0;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Lanes<int64_t, kLanes64> total_lanes = 0;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          });
+          total = total + across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          total_part[n_share * M + m] = total;
+        }
       }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 0;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
@@ -336,8 +361,7 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -347,32 +371,34 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running =
               scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                             [](auto a, auto b) { return a + b; });
+                             [](auto a, auto b) IN_SET { return a + b; });
           store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void running_cumsum_reverse_short(const T* x, T* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<T, kLanesOf<T>> carry = T(0);
-      for (int64_t n = N; n-- > 0;) {
-        carry = carry + load_every(&x[m * N + n], N, active);
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<T, kLanesOf<T>> carry = T(0);
+        for (int64_t n = N; n-- > 0;) {
+          carry = carry + load_every(&x[m * N + n], N, active);
+          const auto running = carry;
+          store_every(&y[m * N + n], N, active, running);
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -397,24 +423,26 @@ void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* worksp
   T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        T total = T(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<T, kLanesOf<T>> total_lanes = T(0);
-          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                 [=, &total_lanes](int64_t n, auto active) {
-                                   total_lanes += keep(active, load(&x[m * N + n], active), T(0));
-                                 });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          T total = T(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<T, kLanesOf<T>> total_lanes = T(0);
+            for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                     total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                   });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          total_part[n_share * M + m] = total;
         }
-        total_part[n_share * M + m] = total;
       }
-    }
-    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
@@ -423,8 +451,7 @@ void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* worksp
     });
   }
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -434,30 +461,32 @@ void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* worksp
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                                              [](auto a, auto b) { return a + b; });
+                                              [](auto a, auto b) IN_SET { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cumsum_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry = 0;
-      for (int64_t n = N; n-- > 0;) {
-        carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int64_t, kLanes64> carry = 0;
+        for (int64_t n = N; n-- > 0;) {
+          carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          const auto running = carry;
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -480,21 +509,23 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        int64_t total = 0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Lanes<int64_t, kLanes64> total_lanes = 0;
-        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
-        });
-        total = total + across(total_lanes, [](auto a, auto b) { return a + b; });
-        total_part[n_share * M + m] = total;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          int64_t total = 0;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Lanes<int64_t, kLanes64> total_lanes = 0;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          });
+          total = total + across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          total_part[n_share * M + m] = total;
+        }
       }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 0;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
@@ -503,8 +534,7 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -514,32 +544,34 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running =
               scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                             [](auto a, auto b) { return a + b; });
+                             [](auto a, auto b) IN_SET { return a + b; });
           store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void running_cumsum_reverse_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<T, kLanesOf<T>> carry = T(0);
-      for (int64_t n = N; n-- > 0;) {
-        const auto running = carry;
-        carry = carry + load_every(&x[m * N + n], N, active);
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<T, kLanesOf<T>> carry = T(0);
+        for (int64_t n = N; n-- > 0;) {
+          const auto running = carry;
+          carry = carry + load_every(&x[m * N + n], N, active);
+          store_every(&y[m * N + n], N, active, running);
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -564,24 +596,26 @@ void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, ch
   T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        T total = T(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<T, kLanesOf<T>> total_lanes = T(0);
-          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                 [=, &total_lanes](int64_t n, auto active) {
-                                   total_lanes += keep(active, load(&x[m * N + n], active), T(0));
-                                 });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          T total = T(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<T, kLanesOf<T>> total_lanes = T(0);
+            for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                     total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                   });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          total_part[n_share * M + m] = total;
         }
-        total_part[n_share * M + m] = total;
       }
-    }
-    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<T, kLanesOf<T>> carry = T(0);
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
@@ -590,8 +624,7 @@ void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, ch
     });
   }
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -601,30 +634,32 @@ void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, ch
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                                               [](auto a, auto b) { return a + b; });
+                                               [](auto a, auto b) IN_SET { return a + b; });
           store_around(&y[m * N + n], active, running, around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cumsum_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry = 0;
-      for (int64_t n = N; n-- > 0;) {
-        const auto running = carry;
-        carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
-        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int64_t, kLanes64> carry = 0;
+        for (int64_t n = N; n-- > 0;) {
+          const auto running = carry;
+          carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -648,21 +683,23 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        int64_t total = 0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Lanes<int64_t, kLanes64> total_lanes = 0;
-        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
-        });
-        total = total + across(total_lanes, [](auto a, auto b) { return a + b; });
-        total_part[n_share * M + m] = total;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          int64_t total = 0;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Lanes<int64_t, kLanes64> total_lanes = 0;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          });
+          total = total + across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          total_part[n_share * M + m] = total;
+        }
       }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 0;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
@@ -671,8 +708,7 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -682,31 +718,33 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running =
               scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                              [](auto a, auto b) { return a + b; });
+                              [](auto a, auto b) IN_SET { return a + b; });
           store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_f32_short(const float* x, float* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 1.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        carry = carry * (load_every(&x[m * N + n], N, active));
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<float, kLanes32> carry = 1.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          carry = carry * (load_every(&x[m * N + n], N, active));
+          const auto running = carry;
+          store_every(&y[m * N + n], N, active, running);
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -729,23 +767,25 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
   double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double factor = 1.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Lanes<double, kLanes64> factor_lanes = 1.0;
-          for_lanes<kLanes64>(
-              n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) {
-                factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
-              });
-          factor *= across(factor_lanes, [](auto a, auto b) { return a * b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          double factor = 1.0;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Lanes<double, kLanes64> factor_lanes = 1.0;
+            for_lanes<kLanes64>(
+                n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) IN_SET {
+                  factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
+                });
+            factor *= across(factor_lanes, [](auto a, auto b) IN_SET { return a * b; });
+          }
+          factor_part[n_share * M + m] = factor;
         }
-        factor_part[n_share * M + m] = factor;
       }
-    }
+    });
     for (int64_t m = 0; m < M; ++m) {
       float carry = 1.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
@@ -755,7 +795,7 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
         } else {
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
             scan_products<1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           });
         }
@@ -763,8 +803,7 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
     }
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -774,7 +813,7 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running =
               scan_products<1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           store_around(&y[m * N + n], active, running, around_caches);
@@ -782,38 +821,39 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 void running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N) {
   const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = 1.0;
-      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
+      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) IN_SET {
         const auto running = scan_products<1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0));
         store_around(&y[m * N + n], active, running, around_caches);
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry = 1;
-      for (int64_t n = 0; n < N; ++n) {
-        carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int64_t, kLanes64> carry = 1;
+        for (int64_t n = 0; n < N; ++n) {
+          carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+          const auto running = carry;
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -836,21 +876,23 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        int64_t total = 1;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Lanes<int64_t, kLanes64> total_lanes = 1;
-        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
-        });
-        total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) { return a * b; }));
-        total_part[n_share * M + m] = total;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          int64_t total = 1;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Lanes<int64_t, kLanes64> total_lanes = 1;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
+          });
+          total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) IN_SET { return a * b; }));
+          total_part[n_share * M + m] = total;
+        }
       }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 1;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
@@ -859,8 +901,7 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -870,31 +911,33 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running =
               scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                            [](auto a, auto b) { return a * b; });
+                            [](auto a, auto b) IN_SET { return a * b; });
           store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_exclusive_f32_short(const float* x, float* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 1.0f;
-      for (int64_t n = 0; n < N; ++n) {
-        const auto running = carry;
-        carry = carry * (load_every(&x[m * N + n], N, active));
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<float, kLanes32> carry = 1.0f;
+        for (int64_t n = 0; n < N; ++n) {
+          const auto running = carry;
+          carry = carry * (load_every(&x[m * N + n], N, active));
+          store_every(&y[m * N + n], N, active, running);
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -917,23 +960,25 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
   double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double factor = 1.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Lanes<double, kLanes64> factor_lanes = 1.0;
-          for_lanes<kLanes64>(
-              n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) {
-                factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
-              });
-          factor *= across(factor_lanes, [](auto a, auto b) { return a * b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          double factor = 1.0;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Lanes<double, kLanes64> factor_lanes = 1.0;
+            for_lanes<kLanes64>(
+                n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) IN_SET {
+                  factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
+                });
+            factor *= across(factor_lanes, [](auto a, auto b) IN_SET { return a * b; });
+          }
+          factor_part[n_share * M + m] = factor;
         }
-        factor_part[n_share * M + m] = factor;
       }
-    }
+    });
     for (int64_t m = 0; m < M; ++m) {
       float carry = 1.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
@@ -943,7 +988,7 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
         } else {
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+          for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
             scan_products<1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           });
         }
@@ -951,8 +996,7 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
     }
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -962,45 +1006,46 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running = scan_products<1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           store_around(&y[m * N + n], active, running, around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 void running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_t N) {
   const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = 1.0;
-      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
+      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) IN_SET {
         const auto running = scan_products<1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0));
         store_around(&y[m * N + n], active, running, around_caches);
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry = 1;
-      for (int64_t n = 0; n < N; ++n) {
-        const auto running = carry;
-        carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
-        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int64_t, kLanes64> carry = 1;
+        for (int64_t n = 0; n < N; ++n) {
+          const auto running = carry;
+          carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -1023,21 +1068,23 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        int64_t total = 1;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Lanes<int64_t, kLanes64> total_lanes = 1;
-        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
-        });
-        total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) { return a * b; }));
-        total_part[n_share * M + m] = total;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          int64_t total = 1;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Lanes<int64_t, kLanes64> total_lanes = 1;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
+          });
+          total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) IN_SET { return a * b; }));
+          total_part[n_share * M + m] = total;
+        }
       }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 1;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
@@ -1046,8 +1093,7 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1057,31 +1103,33 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running =
               scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                             [](auto a, auto b) { return a * b; });
+                             [](auto a, auto b) IN_SET { return a * b; });
           store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_reverse_f32_short(const float* x, float* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 1.0f;
-      for (int64_t n = N; n-- > 0;) {
-        carry = carry * (load_every(&x[m * N + n], N, active));
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<float, kLanes32> carry = 1.0f;
+        for (int64_t n = N; n-- > 0;) {
+          carry = carry * (load_every(&x[m * N + n], N, active));
+          const auto running = carry;
+          store_every(&y[m * N + n], N, active, running);
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -1104,23 +1152,25 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
   double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double factor = 1.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Lanes<double, kLanes64> factor_lanes = 1.0;
-          for_lanes<kLanes64>(
-              n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) {
-                factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
-              });
-          factor *= across(factor_lanes, [](auto a, auto b) { return a * b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          double factor = 1.0;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Lanes<double, kLanes64> factor_lanes = 1.0;
+            for_lanes<kLanes64>(
+                n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) IN_SET {
+                  factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
+                });
+            factor *= across(factor_lanes, [](auto a, auto b) IN_SET { return a * b; });
+          }
+          factor_part[n_share * M + m] = factor;
         }
-        factor_part[n_share * M + m] = factor;
       }
-    }
+    });
     for (int64_t m = 0; m < M; ++m) {
       float carry = 1.0f;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
@@ -1130,7 +1180,7 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
         } else {
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+          for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
             scan_products<-1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           });
         }
@@ -1138,8 +1188,7 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
     }
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1149,7 +1198,7 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running =
               scan_products<-1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           store_around(&y[m * N + n], active, running, around_caches);
@@ -1157,38 +1206,39 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 void running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t N) {
   const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = 1.0;
-      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
+      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) IN_SET {
         const auto running = scan_products<-1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0));
         store_around(&y[m * N + n], active, running, around_caches);
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry = 1;
-      for (int64_t n = N; n-- > 0;) {
-        carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int64_t, kLanes64> carry = 1;
+        for (int64_t n = N; n-- > 0;) {
+          carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+          const auto running = carry;
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -1211,21 +1261,23 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        int64_t total = 1;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Lanes<int64_t, kLanes64> total_lanes = 1;
-        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
-        });
-        total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) { return a * b; }));
-        total_part[n_share * M + m] = total;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          int64_t total = 1;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Lanes<int64_t, kLanes64> total_lanes = 1;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
+          });
+          total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) IN_SET { return a * b; }));
+          total_part[n_share * M + m] = total;
+        }
       }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 1;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
@@ -1234,8 +1286,7 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1245,31 +1296,33 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running =
               scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                             [](auto a, auto b) { return a * b; });
+                             [](auto a, auto b) IN_SET { return a * b; });
           store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_reverse_exclusive_f32_short(const float* x, float* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<float, kLanes32> carry = 1.0f;
-      for (int64_t n = N; n-- > 0;) {
-        const auto running = carry;
-        carry = carry * (load_every(&x[m * N + n], N, active));
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<float, kLanes32> carry = 1.0f;
+        for (int64_t n = N; n-- > 0;) {
+          const auto running = carry;
+          carry = carry * (load_every(&x[m * N + n], N, active));
+          store_every(&y[m * N + n], N, active, running);
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -1292,23 +1345,25 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
   double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        double factor = 1.0;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Lanes<double, kLanes64> factor_lanes = 1.0;
-          for_lanes<kLanes64>(
-              n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) {
-                factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
-              });
-          factor *= across(factor_lanes, [](auto a, auto b) { return a * b; });
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          double factor = 1.0;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Lanes<double, kLanes64> factor_lanes = 1.0;
+            for_lanes<kLanes64>(
+                n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) IN_SET {
+                  factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
+                });
+            factor *= across(factor_lanes, [](auto a, auto b) IN_SET { return a * b; });
+          }
+          factor_part[n_share * M + m] = factor;
         }
-        factor_part[n_share * M + m] = factor;
       }
-    }
+    });
     for (int64_t m = 0; m < M; ++m) {
       float carry = 1.0f;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
@@ -1318,7 +1373,7 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
         } else {
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+          for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
             scan_products<-1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           });
         }
@@ -1326,8 +1381,7 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
     }
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1337,7 +1391,7 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running =
               scan_products<-1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           store_around(&y[m * N + n], active, running, around_caches);
@@ -1345,38 +1399,39 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 void running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N) {
   const bool around_caches = M * N * 8 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = 1.0;
-      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) {
+      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) IN_SET {
         const auto running = scan_products<-1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0));
         store_around(&y[m * N + n], active, running, around_caches);
       });
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<int64_t, kLanes64> carry = 1;
-      for (int64_t n = N; n-- > 0;) {
-        const auto running = carry;
-        carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
-        store_every(&y[m * N + n], N, active, convert<int32_t>(running));
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int64_t, kLanes64> carry = 1;
+        for (int64_t n = N; n-- > 0;) {
+          const auto running = carry;
+          carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -1400,21 +1455,23 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        int64_t total = 1;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Lanes<int64_t, kLanes64> total_lanes = 1;
-        for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
-        });
-        total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) { return a * b; }));
-        total_part[n_share * M + m] = total;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          int64_t total = 1;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Lanes<int64_t, kLanes64> total_lanes = 1;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
+          });
+          total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) IN_SET { return a * b; }));
+          total_part[n_share * M + m] = total;
+        }
       }
-    }
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 1;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
@@ -1423,8 +1480,7 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1434,32 +1490,34 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running =
               scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                              [](auto a, auto b) { return a * b; });
+                              [](auto a, auto b) IN_SET { return a * b; });
           store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void running_cummax_short(const T* x, T* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<T, kLanesOf<T>> carry = -T(INFINITY);
-      for (int64_t n = 0; n < N; ++n) {
-        carry = maximum(carry, load_every(&x[m * N + n], N, active));
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<T, kLanesOf<T>> carry = -T(INFINITY);
+        for (int64_t n = 0; n < N; ++n) {
+          carry = maximum(carry, load_every(&x[m * N + n], N, active));
+          const auto running = carry;
+          store_every(&y[m * N + n], N, active, running);
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -1484,21 +1542,23 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        T total = -T(INFINITY);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Extreme<T, kLanesOf<T>> total_lanes = -T(INFINITY);
-        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), -T(INFINITY)));
-        });
-        total = maximum(total, across(total_lanes, [](auto a, auto b) { return maximum(a, b); }));
-        total_part[n_share * M + m] = total;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          T total = -T(INFINITY);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Extreme<T, kLanesOf<T>> total_lanes = -T(INFINITY);
+          for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), -T(INFINITY)));
+          });
+          total = maximum(total, across(total_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          total_part[n_share * M + m] = total;
+        }
       }
-    }
-    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<T, kLanesOf<T>> carry = -T(INFINITY);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
@@ -1507,8 +1567,7 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
     });
   }
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1518,30 +1577,33 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
-          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -T(INFINITY)),
-                                             -T(INFINITY), [](auto a, auto b) { return maximum(a, b); });
+        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
+          const auto running =
+              scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -T(INFINITY)), -T(INFINITY),
+                            [](auto a, auto b) IN_SET { return maximum(a, b); });
           store_around(&y[m * N + n], active, running, around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // For N <= 15: rows that fill no vector.
 void running_cummax_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t m_first = 0; m_first < M; m_first += 256) {
-    for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) {
-      Lanes<int32_t, kLanes32> carry = INT32_MIN;
-      for (int64_t n = 0; n < N; ++n) {
-        carry = maximum(carry, load_every(&x[m * N + n], N, active));
-        const auto running = carry;
-        store_every(&y[m * N + n], N, active, running);
-      }
-    });
-  }
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t m_first = 0; m_first < M; m_first += 256) {
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int32_t, kLanes32> carry = INT32_MIN;
+        for (int64_t n = 0; n < N; ++n) {
+          carry = maximum(carry, load_every(&x[m * N + n], N, active));
+          const auto running = carry;
+          store_every(&y[m * N + n], N, active, running);
+        }
+      });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -1564,21 +1626,24 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   int32_t* const total_part = reinterpret_cast<int32_t*>(workspace + space.total_part);
   int32_t* const start = reinterpret_cast<int32_t*>(workspace + space.start);
   if (N_shares > 1) {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t m = 0; m < M; ++m) {
-        int32_t total = INT32_MIN;
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        Lanes<int32_t, kLanes32> total_lanes = INT32_MIN;
-        for_lanes<kLanes32>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) {
-          total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), INT32_MIN));
-        });
-        total = maximum(total, across(total_lanes, [](int32_t a, int32_t b) { return maximum(a, b); }));
-        total_part[n_share * M + m] = total;
+    in_parallel([&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          int32_t total = INT32_MIN;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          Lanes<int32_t, kLanes32> total_lanes = INT32_MIN;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), INT32_MIN));
+          });
+          total =
+              maximum(total, across(total_lanes, [](int32_t a, int32_t b) IN_SET { return maximum(a, b); }));
+          total_part[n_share * M + m] = total;
+        }
       }
-    }
-    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) {
+    });
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int32_t, kLanes32> carry = INT32_MIN;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
@@ -1587,8 +1652,7 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel([&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1598,15 +1662,15 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
         }
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) {
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), INT32_MIN),
-                                             INT32_MIN, [](auto a, auto b) { return maximum(a, b); });
+                                             INT32_MIN, [](auto a, auto b) IN_SET { return maximum(a, b); });
           store_around(&y[m * N + n], active, running, around_caches);
         });
       }
     }
     if (around_caches) finish_stores();
-  }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -1648,264 +1712,275 @@ int64_t workspace_of_running(int64_t M, int64_t N) {
   return Space(M, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t running_cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumWorkspace<float>>(M, N);
+  BY_SET(return workspace_of_running<RunningCumsumWorkspace<float>>(M, N))
 }
 
 extern "C" int running_cumsum_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumWorkspace<float>>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_short<float>, running_cumsum<float>);
+  BY_SET(return launch_running_cumsum_f32<RunningCumsumWorkspace<float>>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_short<float>, running_cumsum<float>))
 }
 
 extern "C" int64_t running_cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumWorkspace<double>>(M, N);
+  BY_SET(return workspace_of_running<RunningCumsumWorkspace<double>>(M, N))
 }
 
 extern "C" int running_cumsum_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumWorkspace<double>>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_short<double>, running_cumsum<double>);
+  BY_SET(return launch_running_cumsum_f32<RunningCumsumWorkspace<double>>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_short<double>, running_cumsum<double>))
 }
 
 extern "C" int64_t running_cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumI32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCumsumI32Workspace>(M, N))
 }
 
 extern "C" int running_cumsum_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumI32Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                              running_cumsum_i32_short, running_cumsum_i32);
+  BY_SET(return launch_running_cumsum_f32<RunningCumsumI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_i32_short, running_cumsum_i32))
 }
 
 extern "C" int64_t running_cumsum_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumExclusiveWorkspace<float>>(M, N);
+  BY_SET(return workspace_of_running<RunningCumsumExclusiveWorkspace<float>>(M, N))
 }
 
 extern "C" int running_cumsum_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                    void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumExclusiveWorkspace<float>>(
+  BY_SET(return launch_running_cumsum_f32<RunningCumsumExclusiveWorkspace<float>>(
       x, y, M, N, workspace, workspace_bytes, running_cumsum_exclusive_short<float>,
-      running_cumsum_exclusive<float>);
+      running_cumsum_exclusive<float>))
 }
 
 extern "C" int64_t running_cumsum_exclusive_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumExclusiveWorkspace<double>>(M, N);
+  BY_SET(return workspace_of_running<RunningCumsumExclusiveWorkspace<double>>(M, N))
 }
 
 extern "C" int running_cumsum_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
                                                    void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumExclusiveWorkspace<double>>(
+  BY_SET(return launch_running_cumsum_f32<RunningCumsumExclusiveWorkspace<double>>(
       x, y, M, N, workspace, workspace_bytes, running_cumsum_exclusive_short<double>,
-      running_cumsum_exclusive<double>);
+      running_cumsum_exclusive<double>))
 }
 
 extern "C" int64_t running_cumsum_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumExclusiveI32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCumsumExclusiveI32Workspace>(M, N))
 }
 
 extern "C" int running_cumsum_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                    void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumExclusiveI32Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                                       running_cumsum_exclusive_i32_short,
-                                                                       running_cumsum_exclusive_i32);
+  BY_SET(return launch_running_cumsum_f32<RunningCumsumExclusiveI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_exclusive_i32_short,
+      running_cumsum_exclusive_i32))
 }
 
 extern "C" int64_t running_cumsum_reverse_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseWorkspace<float>>(M, N);
+  BY_SET(return workspace_of_running<RunningCumsumReverseWorkspace<float>>(M, N))
 }
 
 extern "C" int running_cumsum_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumReverseWorkspace<float>>(
+  BY_SET(return launch_running_cumsum_f32<RunningCumsumReverseWorkspace<float>>(
       x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_short<float>,
-      running_cumsum_reverse<float>);
+      running_cumsum_reverse<float>))
 }
 
 extern "C" int64_t running_cumsum_reverse_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseWorkspace<double>>(M, N);
+  BY_SET(return workspace_of_running<RunningCumsumReverseWorkspace<double>>(M, N))
 }
 
 extern "C" int running_cumsum_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumReverseWorkspace<double>>(
+  BY_SET(return launch_running_cumsum_f32<RunningCumsumReverseWorkspace<double>>(
       x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_short<double>,
-      running_cumsum_reverse<double>);
+      running_cumsum_reverse<double>))
 }
 
 extern "C" int64_t running_cumsum_reverse_i32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseI32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCumsumReverseI32Workspace>(M, N))
 }
 
 extern "C" int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumReverseI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_i32_short, running_cumsum_reverse_i32);
+  BY_SET(return launch_running_cumsum_f32<RunningCumsumReverseI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_i32_short, running_cumsum_reverse_i32))
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseExclusiveWorkspace<float>>(M, N);
+  BY_SET(return workspace_of_running<RunningCumsumReverseExclusiveWorkspace<float>>(M, N))
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                            void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveWorkspace<float>>(
+  BY_SET(return launch_running_cumsum_f32<RunningCumsumReverseExclusiveWorkspace<float>>(
       x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_short<float>,
-      running_cumsum_reverse_exclusive<float>);
+      running_cumsum_reverse_exclusive<float>))
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseExclusiveWorkspace<double>>(M, N);
+  BY_SET(return workspace_of_running<RunningCumsumReverseExclusiveWorkspace<double>>(M, N))
 }
 
 extern "C" int running_cumsum_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
                                                            void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveWorkspace<double>>(
+  BY_SET(return launch_running_cumsum_f32<RunningCumsumReverseExclusiveWorkspace<double>>(
       x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_short<double>,
-      running_cumsum_reverse_exclusive<double>);
+      running_cumsum_reverse_exclusive<double>))
 }
 
 extern "C" int64_t running_cumsum_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseExclusiveI32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCumsumReverseExclusiveI32Workspace>(M, N))
 }
 
 extern "C" int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                            void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveI32Workspace>(
+  BY_SET(return launch_running_cumsum_f32<RunningCumsumReverseExclusiveI32Workspace>(
       x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_i32_short,
-      running_cumsum_reverse_exclusive_i32);
+      running_cumsum_reverse_exclusive_i32))
 }
 
 extern "C" int64_t running_cumprod_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodF32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCumprodF32Workspace>(M, N))
 }
 
 extern "C" int running_cumprod_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                           int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumprodF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumprod_f32_short, running_cumprod_f32);
+  BY_SET(return launch_running_cumsum_f32<RunningCumprodF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumprod_f32_short, running_cumprod_f32))
 }
 
 extern "C" int running_cumprod_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
-  return launch_running_cumprod_f64(x, y, M, N, running_cumprod_f64);
+  BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_f64))
 }
 
 extern "C" int64_t running_cumprod_i32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodI32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCumprodI32Workspace>(M, N))
 }
 
 extern "C" int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                           int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumprodI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumprod_i32_short, running_cumprod_i32);
+  BY_SET(return launch_running_cumsum_f32<RunningCumprodI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumprod_i32_short, running_cumprod_i32))
 }
 
 extern "C" int64_t running_cumprod_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodExclusiveF32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCumprodExclusiveF32Workspace>(M, N))
 }
 
 extern "C" int running_cumprod_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                     void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumprodExclusiveF32Workspace>(
+  BY_SET(return launch_running_cumsum_f32<RunningCumprodExclusiveF32Workspace>(
       x, y, M, N, workspace, workspace_bytes, running_cumprod_exclusive_f32_short,
-      running_cumprod_exclusive_f32);
+      running_cumprod_exclusive_f32))
 }
 
 extern "C" int running_cumprod_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
-  return launch_running_cumprod_f64(x, y, M, N, running_cumprod_exclusive_f64);
+  BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_exclusive_f64))
 }
 
 extern "C" int64_t running_cumprod_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodExclusiveI32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCumprodExclusiveI32Workspace>(M, N))
 }
 
 extern "C" int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                     void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumprodExclusiveI32Workspace>(
+  BY_SET(return launch_running_cumsum_f32<RunningCumprodExclusiveI32Workspace>(
       x, y, M, N, workspace, workspace_bytes, running_cumprod_exclusive_i32_short,
-      running_cumprod_exclusive_i32);
+      running_cumprod_exclusive_i32))
 }
 
 extern "C" int64_t running_cumprod_reverse_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodReverseF32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCumprodReverseF32Workspace>(M, N))
 }
 
 extern "C" int running_cumprod_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                   void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumprodReverseF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_f32_short, running_cumprod_reverse_f32);
+  BY_SET(return launch_running_cumsum_f32<RunningCumprodReverseF32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_f32_short, running_cumprod_reverse_f32))
 }
 
 extern "C" int running_cumprod_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
-  return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_f64);
+  BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_f64))
 }
 
 extern "C" int64_t running_cumprod_reverse_i32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodReverseI32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCumprodReverseI32Workspace>(M, N))
 }
 
 extern "C" int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                   void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumprodReverseI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_i32_short, running_cumprod_reverse_i32);
+  BY_SET(return launch_running_cumsum_f32<RunningCumprodReverseI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_i32_short, running_cumprod_reverse_i32))
 }
 
 extern "C" int64_t running_cumprod_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodReverseExclusiveF32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCumprodReverseExclusiveF32Workspace>(M, N))
 }
 
 extern "C" int running_cumprod_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                             void* workspace, int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumprodReverseExclusiveF32Workspace>(
+  BY_SET(return launch_running_cumsum_f32<RunningCumprodReverseExclusiveF32Workspace>(
       x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_exclusive_f32_short,
-      running_cumprod_reverse_exclusive_f32);
+      running_cumprod_reverse_exclusive_f32))
 }
 
 extern "C" int running_cumprod_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M,
                                                             int64_t N) {
-  return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_exclusive_f64);
+  BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_exclusive_f64))
 }
 
 extern "C" int64_t running_cumprod_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodReverseExclusiveI32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCumprodReverseExclusiveI32Workspace>(M, N))
 }
 
 extern "C" int running_cumprod_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M,
                                                             int64_t N, void* workspace,
                                                             int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCumprodReverseExclusiveI32Workspace>(
+  BY_SET(return launch_running_cumsum_f32<RunningCumprodReverseExclusiveI32Workspace>(
       x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_exclusive_i32_short,
-      running_cumprod_reverse_exclusive_i32);
+      running_cumprod_reverse_exclusive_i32))
 }
 
 extern "C" int64_t running_cummax_f32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCummaxWorkspace<float>>(M, N);
+  BY_SET(return workspace_of_running<RunningCummaxWorkspace<float>>(M, N))
 }
 
 extern "C" int running_cummax_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCummaxWorkspace<float>>(
-      x, y, M, N, workspace, workspace_bytes, running_cummax_short<float>, running_cummax<float>);
+  BY_SET(return launch_running_cumsum_f32<RunningCummaxWorkspace<float>>(
+      x, y, M, N, workspace, workspace_bytes, running_cummax_short<float>, running_cummax<float>))
 }
 
 extern "C" int64_t running_cummax_f64_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCummaxWorkspace<double>>(M, N);
+  BY_SET(return workspace_of_running<RunningCummaxWorkspace<double>>(M, N))
 }
 
 extern "C" int running_cummax_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCummaxWorkspace<double>>(
-      x, y, M, N, workspace, workspace_bytes, running_cummax_short<double>, running_cummax<double>);
+  BY_SET(return launch_running_cumsum_f32<RunningCummaxWorkspace<double>>(
+      x, y, M, N, workspace, workspace_bytes, running_cummax_short<double>, running_cummax<double>))
 }
 
 extern "C" int64_t running_cummax_i32_openmp_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCummaxI32Workspace>(M, N);
+  BY_SET(return workspace_of_running<RunningCummaxI32Workspace>(M, N))
 }
 
 extern "C" int running_cummax_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
-  return launch_running_cumsum_f32<RunningCummaxI32Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                              running_cummax_i32_short, running_cummax_i32);
+  BY_SET(return launch_running_cumsum_f32<RunningCummaxI32Workspace>(
+      x, y, M, N, workspace, workspace_bytes, running_cummax_i32_short, running_cummax_i32))
 }
+
+extern "C" const char* running_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

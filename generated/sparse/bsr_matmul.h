@@ -75,6 +75,9 @@ int bsr_matmul_cuda(const int32_t* row_ptr, const int32_t* col, const float* a, 
 int bsr_matmul_openmp(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x, float* z,
                       int64_t R, int64_t S, int64_t K, int64_t N);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* bsr_matmul_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

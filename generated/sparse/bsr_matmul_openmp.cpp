@@ -8,47 +8,60 @@
 
 #include "bsr_matmul.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "bsr_matmul_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "bsr_matmul_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "bsr_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 void bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x, float* z,
                 int64_t R, int64_t S, int64_t K, int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t r = 0; r < R; ++r) {
-    for (int64_t i = 0; i < 64; ++i) {
-      for_lanes<kLanes32>(0, N,
-                          [=](int64_t n, auto active) { store(&z[(r * 64 + i) * N + n], active, 0.0f); });
-    }
-    for (int32_t s = row_ptr[r]; s < row_ptr[r + 1]; ++s) {
+  in_parallel([&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t r = 0; r < R; ++r) {
       for (int64_t i = 0; i < 64; ++i) {
-        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
-          Lanes<float, kLanes32> total = 0.0f;
-          for (int64_t j = 0; j < 64; ++j) {
-            total +=
-                (inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f) *
-                (inside(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + j, K)
-                     ? load(&x[(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + j) * N + n],
-                            active)
-                     : 0.0f);
-          }
-          store(&z[(r * 64 + i) * N + n], active, load(&z[(r * 64 + i) * N + n], active) + total);
-        });
+        for_lanes<kLanes32>(
+            0, N, [=](int64_t n, auto active) IN_SET { store(&z[(r * 64 + i) * N + n], active, 0.0f); });
+      }
+      for (int32_t s = row_ptr[r]; s < row_ptr[r + 1]; ++s) {
+        for (int64_t i = 0; i < 64; ++i) {
+          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
+            Lanes<float, kLanes32> total = 0.0f;
+            for (int64_t j = 0; j < 64; ++j) {
+              total +=
+                  (inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f) *
+                  (inside(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + j, K)
+                       ? load(&x[(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + j) * N + n],
+                              active)
+                       : 0.0f);
+            }
+            store(&z[(r * 64 + i) * N + n], active, load(&z[(r * 64 + i) * N + n], active) + total);
+          });
+        }
       }
     }
-  }
+  });
 }
 
-}  // namespace
-
-extern "C" int bsr_matmul_openmp(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x,
-                                 float* z, int64_t R, int64_t S, int64_t K, int64_t N) {
+// Checks the arguments, then runs.
+int launch_bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x, float* z,
+                      int64_t R, int64_t S, int64_t K, int64_t N) {
   if (const int status = check_sizes({{6, R}, {7, S}, {8, K}, {9, N}})) return status;
   if (double(R) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const Array arrays[] = {
@@ -67,3 +80,21 @@ extern "C" int bsr_matmul_openmp(const int32_t* row_ptr, const int32_t* col, con
   bsr_matmul(row_ptr, col, a, x, z, R, S, K, N);
   return 0;
 }
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int bsr_matmul_openmp(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x,
+                                 float* z, int64_t R, int64_t S, int64_t K, int64_t N) {
+  BY_SET(return launch_bsr_matmul(row_ptr, col, a, x, z, R, S, K, N))
+}
+
+extern "C" const char* bsr_matmul_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -80,6 +80,9 @@ int64_t coo_matmul_openmp_workspace(int64_t S, int64_t M, int64_t K, int64_t N);
 int coo_matmul_openmp(const int32_t* row, const int32_t* col, const float* a, const float* x, float* z,
                       int64_t S, int64_t M, int64_t K, int64_t N, void* workspace, int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* coo_matmul_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

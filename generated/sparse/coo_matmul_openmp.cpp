@@ -9,15 +9,27 @@
 
 #include "coo_matmul.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "coo_matmul_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "coo_matmul_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "coo_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 9
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct CooMatmulWorkspace {
@@ -43,8 +55,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                 int64_t M, int64_t K, int64_t N, char* workspace) {
   const CooMatmulWorkspace space(S, M, K, N);
   if (N >= 16) {
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const total = reinterpret_cast<float*>(mine + space.total);
       OMP(omp for schedule(static) nowait)
@@ -53,7 +64,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
           const int64_t n_end = smaller(n_first + 2048, smaller(j * 128 + 128, N));
           for (int64_t s = 0; s < S; ++s) {
             for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
-              for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
+              for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
                 if (s == 0 || int64_t(table_at(row, s, S)) * 64 !=
                                   int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
                   store(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], active, 0.0f);
@@ -61,7 +72,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
               });
             }
             for (int64_t m = 0; m < 64; ++m) {
-              for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
+              for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
                 store(&total[m * 2048 + n - n_first], active, 0.0f);
               });
             }
@@ -71,13 +82,13 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                 const int64_t k_end =
                     smaller(k_first + 512, smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)));
                 float part[2048];
-                for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+                for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
                   store(&part[n - n_first], active, 0.0f);
                 });
                 const bool from_memory = K * N * 4 >= kBeyondCaches;
                 for (int64_t k = k_first; k < k_end; ++k) {
                   const float a_ = a[(s * 64 + m) * 64 + k];
-                  for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+                  for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
                     if (from_memory)
                       prefetch_row(&x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n], k_end - k,
                                    k_end - k_first, N, n_end - n_first);
@@ -86,7 +97,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                               a_ * load(&x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n], active));
                   });
                 }
-                for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) {
+                for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
                   store(&total[m * 2048 + n - n_first], active,
                         load(&total[m * 2048 + n - n_first], active) + load(&part[n - n_first], active));
                 });
@@ -94,7 +105,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
             }
             const bool from_memory2 = M * N * 4 >= kBeyondCaches;
             for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
-              for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) {
+              for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
                 if (from_memory2)
                   prefetch_row(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n],
                                smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)) - m,
@@ -107,25 +118,26 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
           }
         }
       }
-    }
+    });
   } else {
-    OMP(omp parallel)
-    {
+    in_parallel([&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const total2 = reinterpret_cast<float*>(mine + space.total2);
       OMP(omp for schedule(static) nowait)
       for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
         for (int64_t n = j * 128; n < smaller(j * 128 + 128, N); ++n) {
           for (int64_t s = 0; s < S; ++s) {
-            for_lanes<kLanes32>(
-                0, smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)), [=](int64_t m, auto active) {
-                  if (s == 0 || int64_t(table_at(row, s, S)) * 64 !=
-                                    int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
-                    store_every(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], N, active, 0.0f);
-                  }
-                });
-            for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) { store(&total2[m], active, 0.0f); });
-            for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) {
+            for_lanes<kLanes32>(0, smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)),
+                                [=](int64_t m, auto active) IN_SET {
+                                  if (s == 0 || int64_t(table_at(row, s, S)) * 64 !=
+                                                    int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
+                                    store_every(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], N,
+                                                active, 0.0f);
+                                  }
+                                });
+            for_lanes<kLanes32>(0, 64,
+                                [=](int64_t m, auto active) IN_SET { store(&total2[m], active, 0.0f); });
+            for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) IN_SET {
               for (int64_t k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)); ++k) {
                 store(&total2[m], active,
                       load(&total2[m], active) + load_every(&a[(s * 64 + m) * 64 + k], 64, active) *
@@ -133,7 +145,8 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
               }
             });
             for_lanes<kLanes32>(
-                0, smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)), [=](int64_t m, auto active) {
+                0, smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)),
+                [=](int64_t m, auto active) IN_SET {
                   store_every(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], N, active,
                               load_every(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], N, active) +
                                   load(&total2[m], active));
@@ -141,21 +154,13 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
           }
         }
       }
-    }
+    });
   }
 }
 
-}  // namespace
-
-extern "C" int64_t coo_matmul_openmp_workspace(int64_t S, int64_t M, int64_t K, int64_t N) {
-  if (const int status = check_sizes({{6, S}, {7, M}, {8, K}, {9, N}})) return -status;
-  if (M == 0 || N == 0) return 0;
-  return CooMatmulWorkspace(S, M, K, N).bytes;
-}
-
-extern "C" int coo_matmul_openmp(const int32_t* row, const int32_t* col, const float* a, const float* x,
-                                 float* z, int64_t S, int64_t M, int64_t K, int64_t N, void* workspace,
-                                 int64_t workspace_bytes) {
+// Checks the arguments, then runs.
+int launch_coo_matmul(const int32_t* row, const int32_t* col, const float* a, const float* x, float* z,
+                      int64_t S, int64_t M, int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{6, S}, {7, M}, {8, K}, {9, N}})) return status;
   const Array arrays[] = {{1, row, {S}}, {2, col, {S}}, {3, a, {S, 64, 64}}, {4, x, {K, N}}, {5, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
@@ -175,3 +180,33 @@ extern "C" int coo_matmul_openmp(const int32_t* row, const int32_t* col, const f
   coo_matmul(row, col, a, x, z, S, M, K, N, memory.data);
   return 0;
 }
+
+// The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_coo_matmul(int64_t S, int64_t M, int64_t K, int64_t N) {
+  if (const int status = check_sizes({{6, S}, {7, M}, {8, K}, {9, N}})) return -status;
+  if (M == 0 || N == 0) return 0;
+  return CooMatmulWorkspace(S, M, K, N).bytes;
+}
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int64_t coo_matmul_openmp_workspace(int64_t S, int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_coo_matmul(S, M, K, N))
+}
+
+extern "C" int coo_matmul_openmp(const int32_t* row, const int32_t* col, const float* a, const float* x,
+                                 float* z, int64_t S, int64_t M, int64_t K, int64_t N, void* workspace,
+                                 int64_t workspace_bytes) {
+  BY_SET(return launch_coo_matmul(row, col, a, x, z, S, M, K, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* coo_matmul_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

@@ -165,7 +165,9 @@ std::string compiler_of(const NativeOptions &options) {
 }
 
 std::string compile_command(const fs::path &folder, const std::string &kernel, const NativeOptions &options) {
-  std::string flags = options.flags.empty() ? "-O2" : options.flags;
+  // The code runs here, so it need not be compiled for the sets of instructions of other machines.
+  const char *usual = options.target == NativeTarget::openmp ? "-O2 -march=native" : "-O2";
+  const std::string flags = options.flags.empty() ? usual : options.flags;
   std::string command = compiler_of(options) + " -std=c++17 " + flags + " -fopenmp -shared -fPIC";
   if (options.target ==
       NativeTarget::cuda_model) // a C++ compiler knows no #pragma unroll, and does not mind misalignment

@@ -98,7 +98,7 @@ const OptionRow kOptions[] = {
     {"--reference", bit(Command::run), &Options::reference, "compute in double (interpret)"},
     {"--threads", bit(Command::run), &Options::threads, "of emitted code", "", 1, 1024},
     {"--cxx", kRuns, &Options::cxx, "compiler of emitted code; default $CXX, else c++"},
-    {"--cxxflags", kRuns, &Options::cxx_flags, "its flags; default -O2"},
+    {"--cxxflags", kRuns, &Options::cxx_flags, "its flags; default -O2, for OpenMP code -O2 -march=native"},
     {"--model", kRuns, &Options::model, "folder of the CUDA model; default $KGEN_CUDA_MODEL"},
     {"--model-library", kRuns, &Options::model_library, "the compiled CUDA model; default $KGEN_CUDA_MODEL_LIBRARY"},
     {"--work", bit(Command::verify), &Options::work, "element operations that one case may take", "", 1},

@@ -9,6 +9,7 @@
 #include "emit/format.h"
 #include "emit/header.h"
 #include "emit/helpers.h"
+#include "emit/instruction_sets.h"
 #include "emit/selfcheck.h"
 #include "emit/target_file.h"
 #include "support/check.h"
@@ -26,38 +27,56 @@ Views texts(const std::vector<std::string> &list) {
   return out;
 }
 
-constexpr std::string_view kHelpersMark = "// (helpers)";
+constexpr std::string_view kHelpersMark = "// (helpers)", kSetHelpersMark = "// (helpers of a set)";
 
 // The helpers in place of the line that stands for them: the last one, for only banners have users' text.
-std::string with_helpers(std::string text, const std::string &helpers) {
-  const size_t mark = text.rfind("\n" + std::string(kHelpersMark) + "\n");
-  KGEN_CHECK(mark != std::string::npos);
-  return text.replace(mark + 1, kHelpersMark.size() + 1, helpers);
+void put(std::string &text, std::string_view mark, const std::string &helpers) {
+  const size_t at = text.rfind("\n" + std::string(mark) + "\n");
+  KGEN_CHECK(at != std::string::npos);
+  text.replace(at + 1, mark.size() + 1, helpers);
+}
+
+// What stands in the place of the helpers, and, for OpenMP, of those of a set of instructions.
+HelperTexts helpers_of(const Templates &templates, TargetKind target, const TargetSource &source,
+                       const EmitOptions &options, const std::string &file) {
+  if (!options.standalone)
+    return {helper_include(templates, target, options.to_root, file), ""};
+  HelperTexts out = helper_texts(templates, target, source.helpers);
+  if (target == TargetKind::openmp)
+    out.shared = templates.text("openmp/omp.h") + "\n" + templates.text("openmp/sets.h") + "\n" + out.shared + "\n" +
+                 standalone_sets(templates, file);
+  out.shared = templates.text("common/strict_maths.h") + "\n" + out.shared;
+  return out;
 }
 
 EmittedFile source_file(const Spec &spec, const Templates &templates, TargetKind target, TargetSource source,
                         const EmitOptions &options) {
   const bool cuda = target == TargetKind::cuda;
-  const bool inside = options.standalone, any = !inside || !source.helpers.empty();
-  std::string helpers = inside && !any ? ""
-                        : inside       ? helpers_in_namespace(templates, target, source.helpers)
-                                       : helper_include(templates, target, options.to_root);
-  if (inside && !cuda)
-    helpers = templates.text("openmp/omp.h") + "\n" + helpers;
-  if (inside)
-    helpers = templates.text("common/strict_maths.h") + "\n" + helpers;
-  std::string all = inside ? helpers : "";
+  const std::string file = spec.kernel + (cuda ? "_cuda.cu" : "_openmp.cpp");
+  const HelperTexts helpers = helpers_of(templates, target, source, options, file);
+  std::string all = options.standalone ? helpers.shared + helpers.of_set : "";
   for (const auto *list : {&source.kernels, &source.launchers})
     for (const std::string &text : *list)
       all += text;
   View view;
   view.set("banner", banner(spec, source.plan)).set("kernel", spec.kernel).set("helpers", std::string(kHelpersMark));
   view.set("includes", includes(all, cuda ? cuda_includes(all) : std::vector<std::string>()));
-  view.set("helper_namespace", any ? Views{View().set("name", helper_names(target).helpers)} : Views{});
+  if (cuda) // without any, its namespace is not there
+    view.set("helper_namespace", options.standalone && source.helpers.empty()
+                                     ? Views{}
+                                     : Views{View().set("name", helper_names(target).helpers)});
+  else
+    view.set("set_helpers", std::string(kSetHelpersMark))
+        .set("set_namespace", !options.standalone || !helpers.of_set.empty());
+  if (!cuda)
+    source.launchers.push_back("extern \"C\" const char* " + instructions_function(spec) +
+                               "(void) {\nreturn kgen_openmp::kSetNames[kgen_openmp::chosen_set()];\n}\n");
   view.set("kernels", texts(source.kernels)).set("launchers", texts(source.launchers));
-  const std::string path = cuda ? "cuda/file.cu" : "openmp/file.cpp";
-  return {spec.kernel + (cuda ? "_cuda.cu" : "_openmp.cpp"),
-          with_helpers(format_cpp(templates.render(path, view)), helpers)};
+  std::string text = format_cpp(templates.render(cuda ? "cuda/file.cu" : "openmp/file.cpp", view));
+  if (!cuda)
+    put(text, kSetHelpersMark, helpers.of_set);
+  put(text, kHelpersMark, helpers.shared);
+  return {file, text};
 }
 
 } // namespace

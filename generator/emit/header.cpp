@@ -335,6 +335,8 @@ View explained(const Statuses &statuses) {
 
 } // namespace
 
+std::string instructions_function(const Spec &spec) { return spec.kernel + "_openmp_instructions"; }
+
 std::string header_text(const Spec &spec, const std::vector<Function> &functions,
                         const std::map<std::string, const TargetSource *> &targets, const Statuses &statuses,
                         const Templates &templates) {
@@ -344,6 +346,10 @@ std::string header_text(const Spec &spec, const std::vector<Function> &functions
     list += declarations(function, targets, any_workspace);
     structs += arguments_struct(function, targets);
   }
+  if (targets.count("openmp") != 0)
+    list += "\n// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.\nconst "
+            "char* " +
+            instructions_function(spec) + "(void);\n";
   View header = explained(statuses);
   header.set("statuses", status_block(templates));
   header.set("banner", banner(spec, "")).set("kernel", spec.kernel).set("functions", list);

@@ -13,6 +13,9 @@ namespace kgen {
 // The head of every file: where it comes from, the license, the doc, and of sources the plan.
 std::string banner(const Spec &spec, const std::string &plan);
 
+// The C function that says which set of instructions the OpenMP functions use.
+std::string instructions_function(const Spec &spec);
+
 std::string header_text(const Spec &spec, const std::vector<Function> &functions,
                         const std::map<std::string, const TargetSource *> &targets, const Statuses &statuses,
                         const Templates &templates);

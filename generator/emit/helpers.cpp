@@ -5,6 +5,7 @@
 
 #include "emit/comments.h"
 #include "emit/header.h"
+#include "emit/instruction_sets.h"
 #include "emit/statuses.h"
 #include "support/check.h"
 #include "support/text.h"
@@ -53,6 +54,21 @@ std::set<std::string> with_needs(const HelperSections &all, const std::set<std::
   return out;
 }
 
+// The helpers that are the same for all sets of instructions: those of launchers, with what they need. CUDA knows no
+// sets.
+std::set<std::string> shared_names(const Templates &templates, const HelperSections &all, TargetKind target) {
+  std::set<std::string> out;
+  HelperSections shared;
+  if (target == TargetKind::cuda)
+    shared = all;
+  else
+    for (const char *file : {"common/checks.h", "openmp/workspace.h"})
+      shared.add(templates.text(file));
+  for (const auto &[name, text] : shared.sections)
+    out.insert(name);
+  return with_needs(all, out);
+}
+
 std::string joined_text(const HelperSections &all, std::set<std::string> names) {
   std::string out;
   for (const auto &[name, text] : all.sections)
@@ -64,10 +80,27 @@ std::string joined_text(const HelperSections &all, std::set<std::string> names) 
 }
 
 // Internal linkage, so that objects that were compiled with other flags link into one program.
-std::string in_namespace(TargetKind target, const std::string &helpers) {
-  const std::string name = helper_names(target).helpers;
+std::string in_namespaces(const std::vector<std::string> &names, const std::string &helpers) {
+  if (helpers.empty())
+    return "";
   // Not the other way round: nvcc confuses two unnamed namespaces where one is seen through a using-directive.
-  return "namespace {\nnamespace " + name + " {\n\n" + helpers + "}  // namespace " + name + "\n}  // namespace\n";
+  std::string before = "namespace {\n", after;
+  for (const std::string &name : names) {
+    before += "namespace " + name + " {\n";
+    after.insert(0, "}  // namespace " + name + "\n");
+  }
+  return before + "\n" + helpers + after + "}  // namespace\n";
+}
+
+HelperTexts texts_of(const Templates &templates, const HelperSections &all, TargetKind target,
+                     const std::set<std::string> &wanted) {
+  const std::set<std::string> shared = shared_names(templates, all, target);
+  std::set<std::string> first, second;
+  for (const std::string &name : with_needs(all, wanted))
+    (shared.count(name) != 0 ? first : second).insert(name);
+  const std::string outer = helper_names(target).helpers;
+  return {in_namespaces({outer}, joined_text(all, first)),
+          in_namespaces({outer, "KGEN_SET"}, joined_text(all, second))};
 }
 
 std::string revision_of(const Templates &templates, TargetKind target) {
@@ -87,15 +120,20 @@ std::string helper_header(const Templates &templates, TargetKind target) {
   std::set<std::string> names;
   for (const auto &[name, text] : all.sections)
     names.insert(name);
-  const std::string helpers = joined_text(all, names);
   const bool cuda = target == TargetKind::cuda;
+  const HelperTexts texts = texts_of(templates, all, target, names);
+  const std::string every = texts.shared + texts.of_set;
   View view;
-  view.set("revision", revision_of(templates, target)).set("helpers", in_namespace(target, helpers));
-  view.set("includes", includes(helpers, cuda ? cuda_includes(helpers) : std::vector<std::string>{"cstdint"}));
+  view.set("revision", revision_of(templates, target)).set("helpers", texts.shared);
+  view.set("includes", includes(every, cuda ? cuda_includes(every) : std::vector<std::string>{"cstdint", "cstdlib"}));
   view.set("strict_maths", templates.text("common/strict_maths.h"));
   view.set("statuses", status_block(templates));
   if (!cuda)
-    view.set("omp", templates.text("openmp/omp.h"));
+    view.set("omp", templates.text("openmp/omp.h"))
+        .set("sets", templates.text("openmp/sets.h"))
+        .set("end_set", templates.text("openmp/end_set.h"))
+        .set("set_list", set_views(templates))
+        .set("set_helpers", texts.of_set);
   return templates.render(helper_names(target).header_template, view);
 }
 
@@ -107,20 +145,25 @@ std::string status_block(const Templates &templates) {
   return templates.render("common/statuses.h", View().set("kinds", kinds));
 }
 
-std::string helper_include(const Templates &templates, TargetKind target, const std::string &root) {
+std::string helper_include(const Templates &templates, TargetKind target, const std::string &root,
+                           const std::string &file) {
   const HelperNames &names = helper_names(target);
+  const std::string header = root + names.header;
   View view;
-  view.set("root", root).set("name", names.header).set("macro", names.revision);
-  return templates.render("common/include_helpers.h", view.set("revision", revision_of(templates, target)));
+  view.set("header", header).set("name", names.header).set("macro", names.revision);
+  view.set("revision", revision_of(templates, target));
+  if (target == TargetKind::cuda)
+    return templates.render("cuda/include_helpers.h", view);
+  return templates.render("openmp/include_helpers.h", view.set("sets", file_sets(file, header)));
+}
+
+HelperTexts helper_texts(const Templates &templates, TargetKind target, const std::set<std::string> &wanted) {
+  return texts_of(templates, sections_of(templates, target), target, wanted);
 }
 
 std::string helper_text(const Templates &templates, TargetKind target, const std::set<std::string> &wanted) {
   const HelperSections all = sections_of(templates, target);
   return joined_text(all, with_needs(all, wanted));
-}
-
-std::string helpers_in_namespace(const Templates &templates, TargetKind target, const std::set<std::string> &wanted) {
-  return in_namespace(target, helper_text(templates, target, wanted));
 }
 
 Views includes(const std::string &text, std::vector<std::string> first) {
@@ -132,6 +175,8 @@ Views includes(const std::string &text, std::vector<std::string> first) {
                                                                          {"std::make_index_sequence", "utility"},
                                                                          {"NAN", "cmath"},
                                                                          {"std::malloc", "cstdlib"},
+                                                                         {"std::getenv", "cstdlib"},
+                                                                         {"std::strcmp", "cstring"},
                                                                          {"memcpy", "cstring"},
                                                                          {"initializer_list", "initializer_list"},
                                                                          {"std::set", "set"},

@@ -22,15 +22,22 @@ const HelperNames &helper_names(TargetKind target);
 
 // The whole text of a helper header: the same for all kernels.
 std::string helper_header(const Templates &templates, TargetKind target);
-// The lines by which a file includes it. `root` leads from the folder of the file to that of the header: "../".
-std::string helper_include(const Templates &templates, TargetKind target, const std::string &root);
+// The lines by which a file of that name includes it. `root` leads from the folder of the file to that of the header:
+// "../".
+std::string helper_include(const Templates &templates, TargetKind target, const std::string &root,
+                           const std::string &file);
 
 // The kinds of all statuses, for C headers and helper headers.
 std::string status_block(const Templates &templates);
 
-// The helper functions asked for, with what they need: by themselves, and in the namespace that the header has them in.
+// The helper functions asked for, with what they need, in the namespaces that the header has them in: those that all
+// sets of instructions share, and those of a set.
+struct HelperTexts {
+  std::string shared, of_set;
+};
+HelperTexts helper_texts(const Templates &templates, TargetKind target, const std::set<std::string> &wanted);
+// The same by themselves.
 std::string helper_text(const Templates &templates, TargetKind target, const std::set<std::string> &wanted);
-std::string helpers_in_namespace(const Templates &templates, TargetKind target, const std::set<std::string> &wanted);
 
 // The standard headers that C++ text needs, by what it mentions, and `first`: a view {name: ...} each.
 Views includes(const std::string &text, std::vector<std::string> first);

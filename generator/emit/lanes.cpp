@@ -115,7 +115,7 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
                  : lines.empty() ? "for_lanes"
                                  : "for_lines") +
           "<" + kLaneCount + ">(" + lines + range.begin + ", " + range.end + ", [=" + references + "](" + point + ", " +
-          active + ") {");
+          active + ") IN_SET {");
   std::swap(out, printer_.lines);
   printer_.lines.add(body + "});");
   lane_ = kNone;

@@ -391,7 +391,8 @@ Code LanePrinter::gather(ExprId id) {
   printer_.rename_axis(lane_, first);
   const std::string point = mentions_word(text, own) ? " " + own : "";
   const std::string value = helper("gather") + "<" + (as_bits_ ? "uint16_t" : Spelling::arithmetic(e.type)) + ">(" +
-                            first + ", " + current() + ", [&](int64_t" + point + lane + ") { return " + text + "; })";
+                            first + ", " + current() + ", [&](int64_t" + point + lane + ") IN_SET { return " + text +
+                            "; })";
   return {place_ == Standing::within ? name_of_gathered(value, e) : value};
 }
 

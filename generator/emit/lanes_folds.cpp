@@ -122,7 +122,7 @@ void LanePrinter::combine(const Accumulator &a) {
   const std::string pair = printer_.spelling.combine(step.monoid, a.type, one, {other}, false).text;
   const std::string parameter = as_vectors ? "auto " : c + " ";
   const std::string value = helper("across") + "(" + a.lanes + ", [](" + parameter + one + ", " + parameter + other +
-                            ") { return " + pair + "; })";
+                            ") IN_SET { return " + pair + "; })";
   if (is_floating(type) && !update.empty())
     printer_.lines.add(place + update + value + ";");
   else
@@ -229,8 +229,8 @@ void LanePrinter::scan_along(const PlanNode &n, const std::vector<PlanNode> &sib
     if (monoid == Monoid::max && is_floating(type))
       printer_.spelling.helper("maximum"); // of the carries
     running = helper(n.exclusive ? "scan_before" : "scan_lanes") + "<" + step + ">(" + carry + ", " +
-              kept(n.value, identity) + ", " + identity + ", [](auto " + one + ", auto " + other + ") { return " +
-              combined(monoid, type, one, other) + "; })";
+              kept(n.value, identity) + ", " + identity + ", [](auto " + one + ", auto " + other +
+              ") IN_SET { return " + combined(monoid, type, one, other) + "; })";
   } else {
     const bool linear = n.scan == ScanKind::linear;
     const std::string one = printer_.spelling.identity(Monoid::product, type);

@@ -251,18 +251,26 @@ private:
     return name;
   }
 
-  // Templates need a reason: at least two functions.
+  // A template where there are at least two functions. Kernels for CPUs are compiled for several sets of instructions,
+  // so there what checks and runs is a function of each set.
   void launchers(const std::vector<size_t> &alike, bool only, std::vector<std::string> &texts) {
+    const size_t first = alike[0];
     const auto head = [&](size_t i) {
       return "extern \"C\" int " + stem(i) + (cuda_ ? "_cuda(" : "_openmp(") + parameters(i, false) + ") {\n";
     };
+    if (alike.size() == 1 && cuda_) {
+      texts[first] = head(first) + body(first, naming(first, false)) + "}\n";
+      return;
+    }
+    const std::string name = template_name("launch_", alike, only);
     if (alike.size() == 1) {
-      texts[alike[0]] = head(alike[0]) + body(alike[0], naming(alike[0], false)) + "}\n";
+      source_.kernels.push_back("// Checks the arguments, then runs.\nint " + name + "(" + parameters(first, false) +
+                                ") {\n" + body(first, naming(first, false)) + "}\n");
+      texts[first] = head(first) + chosen("return " + name + "(" + arguments(first) + ")") + "}\n";
       return;
     }
     const Naming names = naming(alike[0], true);
     const Passed symbols = passed(alike[0], names);
-    const std::string name = template_name("launch_", alike, only);
     std::vector<std::string> types, functions;
     for (const std::string &space : symbols.spaces)
       types.push_back("class " + space);
@@ -277,9 +285,16 @@ private:
                               body(alike[0], names) + "}\n");
     for (size_t i : alike) {
       const Passed own = passed(i, naming(i, false));
-      texts[i] = head(i) + "return " + name + in_angles(own.spaces) + "(" +
-                 join_comma({arguments(i), join_comma(own.functions)}) + ");\n}\n";
+      texts[i] = head(i) +
+                 chosen("return " + name + in_angles(own.spaces) + "(" +
+                        join_comma({arguments(i), join_comma(own.functions)}) + ")") +
+                 "}\n";
     }
+  }
+
+  // A statement, of a set of instructions where there are several.
+  std::string chosen(const std::string &statement) const {
+    return cuda_ ? statement + ";\n" : "BY_SET(" + statement + ")\n";
   }
 
   void workspaces(const std::vector<size_t> &alike, bool only, std::vector<std::string> &texts) {
@@ -287,21 +302,30 @@ private:
       return "extern \"C\" int64_t " + stem(i) + (cuda_ ? "_cuda" : "_openmp") + "_workspace(" +
              size_parameters_text(function(i)) + ") {\n";
     };
+    const size_t first = alike[0];
+    if (alike.size() == 1 && cuda_) {
+      texts[first] = head(first) + query(first, naming(first, false)) + "}\n";
+      return;
+    }
+    const std::string name = template_name("workspace_of_", alike, only);
+    const std::string comment = "// The bytes of the workspace, or a status as a negative number.\n";
     if (alike.size() == 1) {
-      texts[alike[0]] = head(alike[0]) + query(alike[0], naming(alike[0], false)) + "}\n";
+      source_.kernels.push_back(comment + "int64_t " + name + "(" + size_parameters_text(function(first)) + ") {\n" +
+                                query(first, naming(first, false)) + "}\n");
+      texts[first] = head(first) + chosen("return " + name + "(" + size_arguments_text(function(first)) + ")") + "}\n";
       return;
     }
     const Naming names = naming(alike[0], true);
-    const std::string name = template_name("workspace_of_", alike, only);
     std::vector<std::string> types;
     for (const std::string &space : passed(alike[0], names).spaces)
       types.push_back("class " + space);
-    source_.kernels.push_back("// The bytes of the workspace, or a status as a negative number.\ntemplate <" +
-                              join_comma(types) + ">\nint64_t " + name + "(" +
+    source_.kernels.push_back(comment + "template <" + join_comma(types) + ">\nint64_t " + name + "(" +
                               size_parameters_text(function(alike[0])) + ") {\n" + query(alike[0], names) + "}\n");
     for (size_t i : alike)
-      texts[i] = head(i) + "return " + name + in_angles(passed(i, naming(i, false)).spaces) + "(" +
-                 size_arguments_text(function(i)) + ");\n}\n";
+      texts[i] = head(i) +
+                 chosen("return " + name + in_angles(passed(i, naming(i, false)).spaces) + "(" +
+                        size_arguments_text(function(i)) + ")") +
+                 "}\n";
   }
 
   static std::string in_angles(const std::vector<std::string> &types) {

@@ -76,10 +76,10 @@ const std::set<std::string> kUsed = {
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
     "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Best", "Distance",
-    "InPlace", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Sum", "Aligned", "kElements", "elements", "kWide",
-    "wide", "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLineBytes", "thread_bytes",
-    "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
-    "size_t", "ptrdiff_t", "max_align_t", "signgam",
+    "IN_SET", "BY_SET", "InPlace", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Sum", "Aligned", "kElements",
+    "elements", "kWide", "wide", "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLineBytes",
+    "thread_bytes", "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
+    "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "signgam",
     // Words of pragmas.
     "pragma", "unroll", "omp", "parallel", "schedule", "dynamic", "collapse", "num_threads", "simd", "critical",
     "barrier", "single", "master", "nowait", "ivdep",

@@ -201,11 +201,11 @@ private:
     const bool too_few = only_maps && known && std::stoll(work) <= kSerialBelow; // for threads
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
     const LanePrinter::Part length = takes_lanes(last) ? part_of(last, crossing, around) : LanePrinter::Part{};
-    const std::string serial = only_maps && !known ? " if (" + work + " > " + std::to_string(kSerialBelow) + ")" : "";
+    const std::string much = only_maps && !known ? work + " > " + std::to_string(kSerialBelow) + ", " : "";
     if (too_few)
       worker_pointers(phase);
     else
-      begin_threads(phase, clauses, serial, around);
+      begin_threads(phase, clauses, much);
     Printer::Range whole; // of a loop over parts
     for (const PlanNode *n : chain) {
       if (n->parts > 0)
@@ -243,7 +243,7 @@ private:
       printer_.lines.add("}");
     printer_.clear_parts();
     if (!too_few)
-      end_threads(phase, around);
+      end_threads(around);
   }
 
   Printer::Range open_parts(const PlanNode &loop, const LanePrinter::Part &part) {
@@ -259,22 +259,18 @@ private:
 
   // Before the loops that threads share. Where each has memory of its own, or waits for its own stores around the
   // caches, what is said of the threads stands outside of their loop.
-  void begin_threads(const Phase &phase, const std::string &clauses, const std::string &condition, bool around) {
-    if (!around && worker_buffers(phase).empty())
-      return printer_.lines.add("#pragma omp parallel for" + clauses + condition);
-    printer_.lines.add("#pragma omp parallel" + condition);
-    printer_.lines.add("{");
+  void begin_threads(const Phase &phase, const std::string &clauses, const std::string &much) {
+    printer_.lines.add(spelling().helper("in_parallel") + "(" + much + "[&]() IN_SET {");
     worker_pointers(phase);
     printer_.lines.add("#pragma omp for" + clauses + " nowait");
   }
 
-  void end_threads(const Phase &phase, bool around) {
+  void end_threads(bool around) {
     if (around) {
       printer_.lanes->stream({}, "");
       printer_.lines.add("if (" + around_ + ") finish_stores();");
     }
-    if (around || !worker_buffers(phase).empty())
-      printer_.lines.add("}");
+    printer_.lines.add("});");
   }
 
   // The loop around one on lanes, where neighbours along it are neighbours in an array that lies the other way round:
@@ -459,7 +455,7 @@ private:
               partials_name(var) + ");");
     }
     const bool around = printer_.lanes != nullptr && stream_outputs(root);
-    begin_threads(phase, is_uneven({&root}) ? " schedule(dynamic)" : " schedule(static)", "", around);
+    begin_threads(phase, is_uneven({&root}) ? " schedule(dynamic)" : " schedule(static)", "");
     out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
             ") {");
     const std::string slot =
@@ -488,7 +484,7 @@ private:
     for (VarId var : phase.partials)
       out.add(partials_name(var) + "[" + slot + "] = " + printer_.name(var) + ";");
     out.add("}");
-    end_threads(phase, around);
+    end_threads(around);
     // Combine.
     for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
       const Type type = plan_.kernel.vars[var].type;

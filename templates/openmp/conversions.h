@@ -17,13 +17,13 @@ inline Lanes<To, N> convert(Mask<N> from) {
 // Integers of two bytes as longer ones, in one instruction where GCC would widen one half after the other.
 template <class To, class T, int N>
 inline Lanes<To, N> widened(Lanes<T, N> from) {
-#if defined(__AVX2__) && !defined(__clang__)
+#if KGEN_SET_AVX2 && !defined(__clang__)
   using Wide = typename Lanes<To, N>::Vector;
   constexpr bool kSigned = std::is_signed_v<T>;
   const auto v = (typename VectorOf<int16_t, N>::type)from.v;
   if constexpr (sizeof(To) == 4 && N == 8)
     return kSigned ? (Wide)__builtin_ia32_pmovsxwd256(v) : (Wide)__builtin_ia32_pmovzxwd256(v);
-#if defined(__AVX512F__)
+#if KGEN_SET_AVX512
   constexpr typename VectorOf<int32_t, 16>::type kNone = {};
   if constexpr (sizeof(To) == 4 && N == 16)
     return kSigned ? (Wide)__builtin_ia32_pmovsxwd512_mask(v, kNone, -1)
@@ -42,7 +42,7 @@ inline Lanes<To, N> widened_bytes(Lanes<T, N> from) {
   constexpr int kNew = sizeof(To), kBytes = N * kNew;
   using Chars = typename VectorOf<char, (N < 16 ? 16 : N)>::type;
 #endif
-#if defined(__AVX512BW__) && !defined(__clang__)
+#if KGEN_SET_AVX512 && !defined(__clang__)
   if constexpr (kBytes == 64 && kNew == 2) {
     constexpr typename VectorOf<int16_t, 32>::type kNone = {};
     const auto v = (Chars)from.v;
@@ -56,7 +56,7 @@ inline Lanes<To, N> widened_bytes(Lanes<T, N> from) {
                    : (Wide)__builtin_ia32_pmovzxbd512_mask(v, kNone, -1);
   }
 #endif
-#if defined(__AVX2__) && !defined(__clang__)
+#if KGEN_SET_AVX2 && !defined(__clang__)
   if constexpr (kBytes == 32 && kNew == 2) {
     const auto v = (Chars)from.v;
     return kSigned ? (Wide)__builtin_ia32_pmovsxbw256(v) : (Wide)__builtin_ia32_pmovzxbw256(v);
@@ -67,7 +67,7 @@ inline Lanes<To, N> widened_bytes(Lanes<T, N> from) {
     const auto v = (Chars) typename VectorOf<int64_t, 2>::type{bits};
     return kSigned ? (Wide)__builtin_ia32_pmovsxbd256(v) : (Wide)__builtin_ia32_pmovzxbd256(v);
   }
-#elif defined(__SSE2__) && !defined(__SSE4_1__) && !defined(__clang__)
+#elif defined(__SSE2__) && !KGEN_SET_AVX2 && !defined(__clang__)
   if constexpr (kBytes == 16 && kNew == 2) {  // signs are put beside bytes
     int64_t bits;
     memcpy(&bits, &from.v, sizeof bits);
@@ -119,16 +119,16 @@ inline Lanes<uint16_t, N> to_bf16(Lanes<float, N> value) {
 template <int N>
 inline Lanes<float, N> from_f16(Lanes<uint16_t, N> half) {
   using Floats = typename VectorOf<float, N>::type;
-#if defined(__F16C__) && defined(__clang__)
+#if KGEN_SET_AVX2 && defined(__clang__)
   return __builtin_convertvector((typename VectorOf<_Float16, N>::type)half.v, Floats);
 #else
-#if defined(__F16C__)
+#if KGEN_SET_AVX2
   if constexpr (N == 4)
     return __builtin_ia32_vcvtph2ps(
         (typename VectorOf<int16_t, 8>::type)__builtin_shufflevector(half.v, half.v, 0, 1, 2, 3, 0, 1, 2, 3));
   if constexpr (N == 8) return __builtin_ia32_vcvtph2ps256((typename VectorOf<int16_t, 8>::type)half.v);
 #endif
-#if defined(__AVX512F__)
+#if KGEN_SET_AVX512
   if constexpr (N == 16)
     return __builtin_ia32_vcvtph2ps512_mask((typename VectorOf<int16_t, 16>::type)half.v,
                                             typename VectorOf<float, 16>::type{}, -1, 4);
@@ -149,21 +149,21 @@ template <int N>
 inline Lanes<uint16_t, N> to_f16(Lanes<float, N> value) {
   using Words = typename VectorOf<uint32_t, N>::type;
   using Floats = typename VectorOf<float, N>::type;
-#if defined(__F16C__)
+#if KGEN_SET_AVX2
   const Floats nan = (Floats)(((Words)value.v & 0x80000000u) | 0x7fc00000u),
                known = value.v == value.v ? value.v : nan;
 #endif
-#if defined(__F16C__) && defined(__clang__)
+#if KGEN_SET_AVX2 && defined(__clang__)
   return (typename Lanes<uint16_t, N>::Vector) __builtin_convertvector(known,
                                                                        typename VectorOf<_Float16, N>::type);
 #else
-#if defined(__F16C__)
+#if KGEN_SET_AVX2
   if constexpr (N == 4)
     return (typename Lanes<uint16_t, 4>::Vector)__builtin_shufflevector(
         __builtin_ia32_vcvtps2ph(known, 0), VectorOf<int16_t, 8>::type{}, 0, 1, 2, 3);
   if constexpr (N == 8) return (typename Lanes<uint16_t, 8>::Vector)__builtin_ia32_vcvtps2ph256(known, 0);
 #endif
-#if defined(__AVX512F__)
+#if KGEN_SET_AVX512
   if constexpr (N == 16)
     return (typename Lanes<uint16_t, 16>::Vector)__builtin_ia32_vcvtps2ph512_mask(
         known, 0, VectorOf<int16_t, 16>::type{}, -1);

@@ -126,7 +126,7 @@ inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
   constexpr T kMost = 128;
   const T before = carry;
   const Lanes<T, N> square = factor * factor;
-  Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), [](auto a, auto b) { return a * b; });
+  Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), [](auto a, auto b) IN_SET { return a * b; });
   if (any_lane(!(square <= kMost * kMost && square >= 1 / (kMost * kMost)) || totals - totals != T(0))) {
     totals = scan_in_order<kStep>(before, factor, Lanes<T, N>(T(-0.0)));
     carry = totals[kStep > 0 ? N - 1 : 0];
@@ -139,8 +139,8 @@ template <class T, int N>
 struct Sum {
   static constexpr int kLanes = N;
   Lanes<T, N> next, other = T(0);
-  Sum(T first) : next(first) {}
-  Sum& operator+=(Lanes<T, N> met) {
+  IN_SET Sum(T first) : next(first) {}
+  IN_SET Sum& operator+=(Lanes<T, N> met) {
     const Lanes<T, N> sum = next + met;
     next = other;
     other = sum;
@@ -155,13 +155,13 @@ inline T across(Sum<T, N> sum, Combine combine) {
 // a * b in 32 bits, of two neighbouring lanes added up.
 template <int N>
 inline Lanes<int32_t, N / 2> multiply_pairs(Lanes<int16_t, N> a, Lanes<int16_t, N> b) {
-#if defined(__AVX512BW__) && defined(__clang__)
+#if KGEN_SET_AVX512 && defined(__clang__)
   if constexpr (N == 32) return __builtin_ia32_pmaddwd512(a.v, b.v);
-#elif defined(__AVX512BW__)
+#elif KGEN_SET_AVX512
   if constexpr (N == 32)
     return __builtin_ia32_pmaddwd512_mask(a.v, b.v, typename VectorOf<int32_t, 16>::type{}, -1);
 #endif
-#if defined(__AVX2__)
+#if KGEN_SET_AVX2
   if constexpr (N == 16) return __builtin_ia32_pmaddwd256(a.v, b.v);
 #endif
 #if defined(__SSE2__)
@@ -175,8 +175,8 @@ inline Lanes<int32_t, N / 2> multiply_pairs(Lanes<int16_t, N> a, Lanes<int16_t, 
 template <int N>
 struct ShortSum {
   Lanes<int32_t, N / 2> pairs;
-  ShortSum(int32_t first) : pairs(first) {}
-  void add(Lanes<int16_t, N> a, Lanes<int16_t, N> b) { pairs += multiply_pairs(a, b); }
+  IN_SET ShortSum(int32_t first) : pairs(first) {}
+  IN_SET void add(Lanes<int16_t, N> a, Lanes<int16_t, N> b) { pairs += multiply_pairs(a, b); }
 };
 template <int N, class Combine>
 inline int32_t across(ShortSum<N> sum, Combine combine) {
@@ -193,12 +193,12 @@ struct Extreme {
   static constexpr Int kInfinity = sizeof(T) == 4 ? Int(0x7f800000) : Int(0x7ff0000000000000);
   Lanes<T, N> value;
   Bits largest = Int(0);
-  Extreme(T first) : value(first) {}
-  Extreme(Lanes<T, N> best, Extreme before, Lanes<T, N> met) : value(best) {
+  IN_SET Extreme(T first) : value(first) {}
+  IN_SET Extreme(Lanes<T, N> best, Extreme before, Lanes<T, N> met) : value(best) {
     const typename Bits::Vector bits = (typename Bits::Vector)met.v & std::numeric_limits<Int>::max();
     largest = bits > before.largest.v ? bits : before.largest.v;
   }
-  Lanes<T, N> lanes() const {
+  IN_SET Lanes<T, N> lanes() const {
     return largest.v > kInfinity ? Lanes<T, N>(std::numeric_limits<T>::quiet_NaN()).v : value.v;
   }
 };
@@ -223,7 +223,8 @@ struct Best {
   Values value = T(0), other_value = T(0);
   Lanes<Int, N> where = Int(-1), other_where = Int(-1);
 
-  void meet(Mask<N> active, Values met, Lanes<Int, N> at) {
+  IN_SET Best() {}
+  IN_SET void meet(Mask<N> active, Values met, Lanes<Int, N> at) {
     Mask<N> better = where < Int(0) || (kGreatest ? met > value : met < value);
     if constexpr (std::is_floating_point_v<T>) better = better || (met != met && value == value);
     better = active && better;
@@ -240,7 +241,7 @@ struct Best {
 template <class T, class Int, int N, bool kGreatest, class Before>
 inline void fold_best(Best<T, Int, N, kGreatest> lanes, int64_t first, int64_t& where, T& best,
                       Before before) {
-  const auto join = [&](auto values, auto places) {
+  const auto join = [&](auto values, auto places) IN_SET {
     for (int lane = 0; lane < N; ++lane) {
       const int64_t at = first + places[lane];
       const T value = values[lane];

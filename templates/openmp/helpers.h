@@ -141,3 +141,16 @@ inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
   return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
 }
+//@ in_parallel
+// Runs the work on each thread of a team, if it is much. (It is a function of this set of instructions; what
+// stands in a parallel region itself may not be.)
+template <class Work>
+inline void in_parallel(bool much, const Work& work) {
+  (void)much;
+  OMP(omp parallel if (much))
+  work();
+}
+template <class Work>
+inline void in_parallel(const Work& work) {
+  in_parallel(true, work);
+}

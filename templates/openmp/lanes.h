@@ -1,8 +1,8 @@
 //@ kVectorBytes
 // The widest vector of the machine that this file is compiled for.
-#if defined(__AVX512F__)
+#if KGEN_SET_AVX512
 constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
+#elif KGEN_SET_AVX2
 constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
@@ -51,32 +51,32 @@ struct Mask {
   Vector v;
 
   Mask() = default;
-  Mask(Vector bits) : v(bits) {}
-  Mask(bool all) : v(Vector{} - Int(all)) {}
+  IN_SET Mask(Vector bits) : v(bits) {}
+  IN_SET Mask(bool all) : v(Vector{} - Int(all)) {}
   // From integers of any width, and to those of the width of T.
   template <class V>
-  static Mask from(V bits) {
+  IN_SET static Mask from(V bits) {
     if constexpr (sizeof(V) == sizeof(Vector))
       return (Vector)bits;
     else
       return resized<Int>(bits);
   }
   template <class T>
-  auto as() const {
+  IN_SET auto as() const {
     using Wanted = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
     if constexpr (sizeof(T) == sizeof(Int))
       return (Wanted)v;
     else
       return resized<IntegerOf<sizeof(T)>>(v);
   }
-  bool has(int lane) const { return v[lane] != 0; }
-  bool operator[](int lane) const { return v[lane] != 0; }
-  friend Mask operator&&(Mask a, Mask b) { return a.v & b.v; }
-  friend Mask operator||(Mask a, Mask b) { return a.v | b.v; }
-  friend Mask operator!(Mask a) { return ~a.v; }
-  friend Mask operator==(Mask a, Mask b) { return ~(a.v ^ b.v); }
-  friend Mask operator!=(Mask a, Mask b) { return a.v ^ b.v; }
-  friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
+  IN_SET bool has(int lane) const { return v[lane] != 0; }
+  IN_SET bool operator[](int lane) const { return v[lane] != 0; }
+  IN_SET friend Mask operator&&(Mask a, Mask b) { return a.v & b.v; }
+  IN_SET friend Mask operator||(Mask a, Mask b) { return a.v | b.v; }
+  IN_SET friend Mask operator!(Mask a) { return ~a.v; }
+  IN_SET friend Mask operator==(Mask a, Mask b) { return ~(a.v ^ b.v); }
+  IN_SET friend Mask operator!=(Mask a, Mask b) { return a.v ^ b.v; }
+  IN_SET friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
 };
 //@ Lanes: Mask
 // One value at N neighbouring points. Integers wrap around, so their arithmetic is done unsigned.
@@ -90,28 +90,28 @@ struct Lanes {
   Vector v;
 
   Lanes() = default;
-  Lanes(Vector values) : v(values) {}
-  Lanes(T all) : v(all - Vector{}) {}
-  T operator[](int lane) const { return v[lane]; }
-  friend Lanes operator+(Lanes a, Lanes b) { return (Vector)((Math)a.v + (Math)b.v); }
-  friend Lanes operator-(Lanes a, Lanes b) { return (Vector)((Math)a.v - (Math)b.v); }
-  friend Lanes operator*(Lanes a, Lanes b) { return (Vector)((Math)a.v * (Math)b.v); }
-  friend Lanes operator/(Lanes a, Lanes b) { return a.v / b.v; }
-  friend Lanes operator-(Lanes a) { return (Vector)(-(Math)a.v); }
-  friend Lanes operator&(Lanes a, Lanes b) { return a.v & b.v; }
-  friend Lanes operator|(Lanes a, Lanes b) { return a.v | b.v; }
-  friend Lanes operator^(Lanes a, Lanes b) { return a.v ^ b.v; }
-  friend Lanes operator~(Lanes a) { return ~a.v; }
-  Lanes& operator+=(Lanes b) { return *this = *this + b; }
-  Lanes& operator-=(Lanes b) { return *this = *this - b; }
-  Lanes& operator*=(Lanes b) { return *this = *this * b; }
-  friend Mask<N> operator<(Lanes a, Lanes b) { return Mask<N>::from(a.v < b.v); }
-  friend Mask<N> operator<=(Lanes a, Lanes b) { return Mask<N>::from(a.v <= b.v); }
-  friend Mask<N> operator>(Lanes a, Lanes b) { return Mask<N>::from(a.v > b.v); }
-  friend Mask<N> operator>=(Lanes a, Lanes b) { return Mask<N>::from(a.v >= b.v); }
-  friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
-  friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
-  friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
+  IN_SET Lanes(Vector values) : v(values) {}
+  IN_SET Lanes(T all) : v(all - Vector{}) {}
+  IN_SET T operator[](int lane) const { return v[lane]; }
+  IN_SET friend Lanes operator+(Lanes a, Lanes b) { return (Vector)((Math)a.v + (Math)b.v); }
+  IN_SET friend Lanes operator-(Lanes a, Lanes b) { return (Vector)((Math)a.v - (Math)b.v); }
+  IN_SET friend Lanes operator*(Lanes a, Lanes b) { return (Vector)((Math)a.v * (Math)b.v); }
+  IN_SET friend Lanes operator/(Lanes a, Lanes b) { return a.v / b.v; }
+  IN_SET friend Lanes operator-(Lanes a) { return (Vector)(-(Math)a.v); }
+  IN_SET friend Lanes operator&(Lanes a, Lanes b) { return a.v & b.v; }
+  IN_SET friend Lanes operator|(Lanes a, Lanes b) { return a.v | b.v; }
+  IN_SET friend Lanes operator^(Lanes a, Lanes b) { return a.v ^ b.v; }
+  IN_SET friend Lanes operator~(Lanes a) { return ~a.v; }
+  IN_SET Lanes& operator+=(Lanes b) { return *this = *this + b; }
+  IN_SET Lanes& operator-=(Lanes b) { return *this = *this - b; }
+  IN_SET Lanes& operator*=(Lanes b) { return *this = *this * b; }
+  IN_SET friend Mask<N> operator<(Lanes a, Lanes b) { return Mask<N>::from(a.v < b.v); }
+  IN_SET friend Mask<N> operator<=(Lanes a, Lanes b) { return Mask<N>::from(a.v <= b.v); }
+  IN_SET friend Mask<N> operator>(Lanes a, Lanes b) { return Mask<N>::from(a.v > b.v); }
+  IN_SET friend Mask<N> operator>=(Lanes a, Lanes b) { return Mask<N>::from(a.v >= b.v); }
+  IN_SET friend Mask<N> operator==(Lanes a, Lanes b) { return Mask<N>::from(a.v == b.v); }
+  IN_SET friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
+  IN_SET friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
 };
 template <class T, int N>
 struct LanesOf {
@@ -126,7 +126,7 @@ struct LanesOf<bool, N> {
 template <int N>
 struct AllLanes {
   static constexpr int kLanes = N, count = N;
-  bool has(int) const { return true; }
+  IN_SET bool has(int) const { return true; }
 };
 // All of them, in a loop that writes around the caches: functions for it are made apart, without the
 // questions of others.
@@ -136,7 +136,7 @@ template <int N>
 struct FirstLanes {
   static constexpr int kLanes = N;
   int count;
-  bool has(int lane) const { return lane < count; }
+  IN_SET bool has(int lane) const { return lane < count; }
 };
 template <int N>
 inline Mask<N> mask_of(AllLanes<N>) {
@@ -225,12 +225,12 @@ template <int N>
 inline bool any_lane(Mask<N> mask) {
 #if defined(__clang__)
   return __builtin_reduce_or(mask.v) != 0;
-#elif defined(__AVX512F__)
+#elif KGEN_SET_AVX512
   const auto words = (typename VectorOf<int, 16>::type)mask.v;
   return __builtin_ia32_ptestmd512(words, words, -1) != 0;
-#elif defined(__AVX2__)
+#elif KGEN_SET_AVX2
   return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) != 0;
-#elif defined(__SSE2__) && !defined(__AVX__)
+#elif defined(__SSE2__) && !KGEN_SET_AVX2
   return __builtin_ia32_pmovmskb128((typename VectorOf<char, 16>::type)mask.v) != 0;
 #else
   uint64_t words[kVectorBytes / 8], all = 0;
@@ -242,7 +242,7 @@ inline bool any_lane(Mask<N> mask) {
 //@ all_lanes: any_lane
 template <int N>
 inline bool all_lanes(Mask<N> mask) {
-#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__)
+#if KGEN_SET_AVX2 && !KGEN_SET_AVX512 && !defined(__clang__)
   return __builtin_ia32_pmovmskb256((typename VectorOf<char, 32>::type)mask.v) == -1;
 #else
   return !any_lane(!mask);
@@ -253,7 +253,7 @@ inline bool all_lanes(Mask<N> mask) {
 // multiply-add gives exactly. Where that is not finite, there is nothing to put right.
 template <class T, int N>
 inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
-#if defined(__FMA__) || defined(__aarch64__)
+#if KGEN_SET_AVX2 || defined(__aarch64__)
   if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
     const T reciprocal = T(1) / by;
     const Lanes<T, N> near = x * reciprocal;
@@ -300,18 +300,18 @@ struct Positions {
   using Int = std::conditional_t<kReach == N, typename Mask<N>::Int, int32_t>;
   int64_t first;
 
-  static Lanes<Int, N> steps() {
+  IN_SET static Lanes<Int, N> steps() {
     return lane_numbers<Int>(std::make_index_sequence<N>{}) * Lanes<Int, N>(Int(kStep));
   }
-  Lanes<Int, N> until(int64_t other) const {
+  IN_SET Lanes<Int, N> until(int64_t other) const {
     return Int(other < first - kReach ? -kReach : other > first + kReach ? kReach : other - first);
   }
-  friend Mask<N> operator<(Positions a, int64_t b) { return steps() < a.until(b); }
-  friend Mask<N> operator<=(Positions a, int64_t b) { return steps() <= a.until(b); }
-  friend Mask<N> operator>(Positions a, int64_t b) { return steps() > a.until(b); }
-  friend Mask<N> operator>=(Positions a, int64_t b) { return steps() >= a.until(b); }
-  friend Mask<N> operator==(Positions a, int64_t b) { return steps() == a.until(b); }
-  friend Mask<N> operator!=(Positions a, int64_t b) { return steps() != a.until(b); }
+  IN_SET friend Mask<N> operator<(Positions a, int64_t b) { return steps() < a.until(b); }
+  IN_SET friend Mask<N> operator<=(Positions a, int64_t b) { return steps() <= a.until(b); }
+  IN_SET friend Mask<N> operator>(Positions a, int64_t b) { return steps() > a.until(b); }
+  IN_SET friend Mask<N> operator>=(Positions a, int64_t b) { return steps() >= a.until(b); }
+  IN_SET friend Mask<N> operator==(Positions a, int64_t b) { return steps() == a.until(b); }
+  IN_SET friend Mask<N> operator!=(Positions a, int64_t b) { return steps() != a.until(b); }
 };
 //@ Distances: Positions
 // How far positions lie from 0, to be compared in the same way.
@@ -319,13 +319,13 @@ template <int N, int kStep>
 struct Distances {
   Positions<N, kStep> at;
 
-  Positions<N, -kStep> turned() const { return {-at.first}; }
-  friend Mask<N> operator<(Distances a, int64_t b) { return a.at < b && a.turned() < b; }
-  friend Mask<N> operator<=(Distances a, int64_t b) { return a.at <= b && a.turned() <= b; }
-  friend Mask<N> operator>(Distances a, int64_t b) { return !(a <= b); }
-  friend Mask<N> operator>=(Distances a, int64_t b) { return !(a < b); }
-  friend Mask<N> operator==(Distances a, int64_t b) { return a <= b && a >= b; }
-  friend Mask<N> operator!=(Distances a, int64_t b) { return !(a == b); }
+  IN_SET Positions<N, -kStep> turned() const { return {-at.first}; }
+  IN_SET friend Mask<N> operator<(Distances a, int64_t b) { return a.at < b && a.turned() < b; }
+  IN_SET friend Mask<N> operator<=(Distances a, int64_t b) { return a.at <= b && a.turned() <= b; }
+  IN_SET friend Mask<N> operator>(Distances a, int64_t b) { return !(a <= b); }
+  IN_SET friend Mask<N> operator>=(Distances a, int64_t b) { return !(a < b); }
+  IN_SET friend Mask<N> operator==(Distances a, int64_t b) { return a <= b && a >= b; }
+  IN_SET friend Mask<N> operator!=(Distances a, int64_t b) { return !(a == b); }
 };
 template <int N, int kStep>
 inline Distances<N, kStep> absolute(Positions<N, kStep> positions) {

@@ -134,7 +134,7 @@ __attribute__((noinline)) Lanes<T, N> scaled_far(typename Lanes<T, N>::Vector y,
 // kFalls: n is not above 0.
 template <bool kFalls, class T, int N>
 inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, T most) {
-#if defined(__AVX512F__) && !defined(__clang__)
+#if KGEN_SET_AVX512 && !defined(__clang__)
   if constexpr (sizeof(y.v) == 64) {
     if constexpr (sizeof(T) == 4)
       y = __builtin_ia32_scalefps512_mask(y.v, n.value.v, y.v, -1, 4);
@@ -273,7 +273,7 @@ struct LogParts {
   Lanes<T, N> f, e;
   Ints<T, N> whole_e;
 
-  explicit LogParts(Lanes<T, N> x) {
+  IN_SET explicit LogParts(Lanes<T, N> x) {
     constexpr int kFraction = Real<T>::kFraction;
     constexpr auto kOne = Real<T>::kBias << kFraction, kFractionBits = (kOne & -kOne) - 1;
     const Mask<N> tiny = x < Real<T>::kSmallest;
@@ -371,11 +371,11 @@ inline Lanes<T, N> sqrt(Lanes<T, N> x) {
 #if defined(__clang__)
   return __builtin_elementwise_sqrt(x.v);
 #else
-#if defined(__AVX512F__)
+#if KGEN_SET_AVX512
   if constexpr (sizeof(x.v) == 64 && sizeof(T) == 4) return __builtin_ia32_sqrtps512_mask(x.v, x.v, -1, 4);
   if constexpr (sizeof(x.v) == 64 && sizeof(T) == 8) return __builtin_ia32_sqrtpd512_mask(x.v, x.v, -1, 4);
 #endif
-#if defined(__AVX__)
+#if KGEN_SET_AVX2
   if constexpr (sizeof(x.v) == 32 && sizeof(T) == 4) return __builtin_ia32_sqrtps256(x.v);
   if constexpr (sizeof(x.v) == 32 && sizeof(T) == 8) return __builtin_ia32_sqrtpd256(x.v);
 #endif
@@ -383,7 +383,7 @@ inline Lanes<T, N> sqrt(Lanes<T, N> x) {
   if constexpr (sizeof(x.v) == 16 && sizeof(T) == 4) return __builtin_ia32_sqrtps(x.v);
   if constexpr (sizeof(x.v) == 16 && sizeof(T) == 8) return __builtin_ia32_sqrtpd(x.v);
 #endif
-  return each_lane<T, N>([](T v) { return std::sqrt(v); }, x);
+  return each_lane<T, N>([](T v) IN_SET { return std::sqrt(v); }, x);
 #endif
 }
 //@ lanes_sqrt_f32: root
@@ -397,7 +397,7 @@ inline Lanes<T, N> rsqrt(Lanes<T, N> x) {
 //@ lanes_rsqrt_f32: reciprocal_root
 //@ lanes_rsqrt_f64: reciprocal_root
 //@ rounding: with_sign
-#if defined(__SSE4_1__)
+#if KGEN_SET_AVX2
 template <class T, int N>
 constexpr bool kRoundsAtOnce = sizeof(T) * N >= 16;
 #else
@@ -413,17 +413,17 @@ inline Lanes<T, N> rounded_at_once(Lanes<T, N> x) {
   if constexpr (kWay == 10) return __builtin_elementwise_ceil(x.v);
   if constexpr (kWay == 11) return __builtin_elementwise_trunc(x.v);
 #else
-#if defined(__AVX512F__)
+#if KGEN_SET_AVX512
   if constexpr (sizeof(x.v) == 64 && sizeof(T) == 4)
     return __builtin_ia32_rndscaleps_mask(x.v, kWay, x.v, -1, 4);
   if constexpr (sizeof(x.v) == 64 && sizeof(T) == 8)
     return __builtin_ia32_rndscalepd_mask(x.v, kWay, x.v, -1, 4);
 #endif
-#if defined(__AVX__)
+#if KGEN_SET_AVX2
   if constexpr (sizeof(x.v) == 32 && sizeof(T) == 4) return __builtin_ia32_roundps256(x.v, kWay);
   if constexpr (sizeof(x.v) == 32 && sizeof(T) == 8) return __builtin_ia32_roundpd256(x.v, kWay);
 #endif
-#if defined(__SSE4_1__)
+#if KGEN_SET_AVX2
   if constexpr (sizeof(x.v) == 16 && sizeof(T) == 4) return __builtin_ia32_roundps(x.v, kWay);
   if constexpr (sizeof(x.v) == 16 && sizeof(T) == 8) return __builtin_ia32_roundpd(x.v, kWay);
 #endif

@@ -1,7 +1,7 @@
 //@ lanes_fma: each_lane
 template <class T, int N>
 inline Lanes<T, N> fma(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {
-  return each_lane<T, N>([](T x, T y, T z) { return std::fma(x, y, z); }, a, b, c);
+  return each_lane<T, N>([](T x, T y, T z) IN_SET { return std::fma(x, y, z); }, a, b, c);
 }
 //@ in_doubles: Lanes
 // A function of f64 lanes for f32 lanes, by halves where they do not fit one vector.
@@ -55,19 +55,19 @@ inline Lanes<double, N> short_log2(Lanes<double, N> x) {
 // Within 0.51 ulp.
 template <int N>
 inline Lanes<float, N> cbrt(Lanes<float, N> x) {
-  return with_sign(in_doubles([](auto v) { return short_exp2(short_log2(v) * (1.0 / 3.0)); }, magnitude(x)),
-                   x);
+  return with_sign(
+      in_doubles([](auto v) IN_SET { return short_exp2(short_log2(v) * (1.0 / 3.0)); }, magnitude(x)), x);
 }
 //@ lanes_cbrt_f64: each_lane
 template <int N>
 inline Lanes<double, N> cbrt(Lanes<double, N> value) {
-  return each_lane<double, N>([](double v) { return std::cbrt(v); }, value);
+  return each_lane<double, N>([](double v) IN_SET { return std::cbrt(v); }, value);
 }
 //@ lanes_sinh_f32: in_doubles lanes_expm1_f64 with_sign
 // Within 0.51 ulp.
 template <int N>
 inline Lanes<float, N> sinh(Lanes<float, N> x) {
-  const auto positive = [](auto v) {
+  const auto positive = [](auto v) IN_SET {
     const auto t = expm1(v);
     return (t + t / (t + 1.0)) * 0.5;
   };
@@ -76,14 +76,14 @@ inline Lanes<float, N> sinh(Lanes<float, N> x) {
 //@ lanes_sinh_f64: each_lane
 template <int N>
 inline Lanes<double, N> sinh(Lanes<double, N> value) {
-  return each_lane<double, N>([](double v) { return std::sinh(v); }, value);
+  return each_lane<double, N>([](double v) IN_SET { return std::sinh(v); }, value);
 }
 //@ lanes_cosh_f32: in_doubles lanes_exp_f64
 // Within 0.51 ulp.
 template <int N>
 inline Lanes<float, N> cosh(Lanes<float, N> x) {
   return in_doubles(
-      [](auto v) {
+      [](auto v) IN_SET {
         const auto e = exp(v);
         return (e + 1.0 / e) * 0.5;
       },
@@ -92,7 +92,7 @@ inline Lanes<float, N> cosh(Lanes<float, N> x) {
 //@ lanes_cosh_f64: each_lane
 template <int N>
 inline Lanes<double, N> cosh(Lanes<double, N> value) {
-  return each_lane<double, N>([](double v) { return std::cosh(v); }, value);
+  return each_lane<double, N>([](double v) IN_SET { return std::cosh(v); }, value);
 }
 //@ lanes_erf_f32: horner with_sign extremes
 // The quotient is within 2^-26 of erf(x) / x up to 3.85, from where on erf is 1, and the quotient more.
@@ -109,13 +109,13 @@ inline Lanes<float, N> erf(Lanes<float, N> x) {
 //@ lanes_erf_f64: each_lane
 template <int N>
 inline Lanes<double, N> erf(Lanes<double, N> value) {
-  return each_lane<double, N>([](double v) { return std::erf(v); }, value);
+  return each_lane<double, N>([](double v) IN_SET { return std::erf(v); }, value);
 }
 //@ lanes_erfinv_f32: short_powers root with_sign
 // A polynomial within 2^-26 of erfinv(x) / x, in the root of 3 - log(1 - x^2). Within 0.75 ulp.
 template <int N>
 inline Lanes<float, N> erfinv(Lanes<float, N> x) {
-  const auto inside = [](auto v) {
+  const auto inside = [](auto v) IN_SET {
     return v * horner(sqrt(3.0 - short_log2(1.0 - v * v) * 0.6931471805599453) - 3.0, -3.821913536241352e-05,
                       3.8374013255045406e-05, 0.00032592504228662263, -0.00045893596015922307,
                       -0.001015656017034867, 0.0023768904859595968, 0.00034508412987539576,
@@ -128,7 +128,7 @@ inline Lanes<float, N> erfinv(Lanes<float, N> x) {
 //@ lanes_erfinv_f64: each_lane erfinv
 template <int N>
 inline Lanes<double, N> erfinv(Lanes<double, N> value) {
-  return each_lane<double, N>([](double v) { return erfinv(v); }, value);
+  return each_lane<double, N>([](double v) IN_SET { return erfinv(v); }, value);
 }
 //@ quarter_turns: in_doubles horner nearest any_lane each_lane
 // x = n pi/2 + r with |r| <= pi/4, to 86 bits of pi/2; the sine and the cosine of r by polynomials within
@@ -139,7 +139,7 @@ struct QuarterTurns {
   Lanes<double, N> sin, cos;
   Ints<double, N> number;
 
-  explicit QuarterTurns(Lanes<double, N> x) {
+  IN_SET explicit QuarterTurns(Lanes<double, N> x) {
     const Whole<double, N> n = nearest(x * 0.6366197723675814);
     const Lanes<double, N> r = x - n.value * 1.5707963267341256 - n.value * 6.077100506506192e-11, z = r * r;
     sin = r * horner(z, -2.476168859995972e-08, 2.7555358268673396e-06, -0.0001984126382545073,
@@ -149,7 +149,7 @@ struct QuarterTurns {
     number = n.number;
   }
   // The sine of x + quarters pi/2.
-  Lanes<double, N> sine(int64_t quarters) const {
+  IN_SET Lanes<double, N> sine(int64_t quarters) const {
     const Ints<double, N> n = number + quarters;
     const Lanes<double, N> value = choose((n & int64_t(1)) == int64_t(0), sin, cos);
     return of_bits<double, N>(bits_of(value) ^ (Ints<double, N>((n & int64_t(2)).v << 62)));
@@ -160,55 +160,55 @@ template <int N, class Function>
 inline Lanes<float, N> many_turns(Lanes<float, N> x, Lanes<float, N> found, Function function) {
   const Mask<N> many = x > kManyTurns || x < -kManyTurns;
   if (!any_lane(many)) return found;
-  return choose(many, each_lane<float, N>([&](float v) { return function(double(v)); }, x), found);
+  return choose(many, each_lane<float, N>([&](float v) IN_SET { return function(double(v)); }, x), found);
 }
 //@ lanes_sin_f32: quarter_turns
 // Within 0.51 ulp.
 template <int N>
 inline Lanes<float, N> sin(Lanes<float, N> x) {
   const Lanes<float, N> found =
-      in_doubles([](auto v) { return QuarterTurns<decltype(v)::kLanes>(v).sine(0); }, x);
-  return many_turns(x, found, [](double v) { return std::sin(v); });
+      in_doubles([](auto v) IN_SET { return QuarterTurns<decltype(v)::kLanes>(v).sine(0); }, x);
+  return many_turns(x, found, [](double v) IN_SET { return std::sin(v); });
 }
 //@ lanes_sin_f64: each_lane
 template <int N>
 inline Lanes<double, N> sin(Lanes<double, N> value) {
-  return each_lane<double, N>([](double v) { return std::sin(v); }, value);
+  return each_lane<double, N>([](double v) IN_SET { return std::sin(v); }, value);
 }
 //@ lanes_cos_f32: quarter_turns
 // Within 0.51 ulp.
 template <int N>
 inline Lanes<float, N> cos(Lanes<float, N> x) {
   const Lanes<float, N> found =
-      in_doubles([](auto v) { return QuarterTurns<decltype(v)::kLanes>(v).sine(1); }, x);
-  return many_turns(x, found, [](double v) { return std::cos(v); });
+      in_doubles([](auto v) IN_SET { return QuarterTurns<decltype(v)::kLanes>(v).sine(1); }, x);
+  return many_turns(x, found, [](double v) IN_SET { return std::cos(v); });
 }
 //@ lanes_cos_f64: each_lane
 template <int N>
 inline Lanes<double, N> cos(Lanes<double, N> value) {
-  return each_lane<double, N>([](double v) { return std::cos(v); }, value);
+  return each_lane<double, N>([](double v) IN_SET { return std::cos(v); }, value);
 }
 //@ lanes_tan_f32: quarter_turns
 // Within 0.51 ulp.
 template <int N>
 inline Lanes<float, N> tan(Lanes<float, N> x) {
-  const auto few = [](auto v) {
+  const auto few = [](auto v) IN_SET {
     const QuarterTurns<decltype(v)::kLanes> turns(v);
     return turns.sine(0) / turns.sine(1);
   };
-  return many_turns(x, in_doubles(few, x), [](double v) { return std::tan(v); });
+  return many_turns(x, in_doubles(few, x), [](double v) IN_SET { return std::tan(v); });
 }
 //@ lanes_tan_f64: each_lane
 template <int N>
 inline Lanes<double, N> tan(Lanes<double, N> value) {
-  return each_lane<double, N>([](double v) { return std::tan(v); }, value);
+  return each_lane<double, N>([](double v) IN_SET { return std::tan(v); }, value);
 }
 //@ lanes_atan2_f32: in_doubles horner with_sign
 // atan t for t in 0 .. 1, the smaller over the larger: a polynomial within 2^-36; the rest by symmetry.
 // Within 0.51 ulp.
 template <int N>
 inline Lanes<float, N> atan2(Lanes<float, N> y, Lanes<float, N> x) {
-  const auto angle = [](auto v, auto u) {
+  const auto angle = [](auto v, auto u) IN_SET {
     const auto a = magnitude(v), b = magnitude(u);
     const auto steep = a > b;
     const auto t = choose(a == b, choose(a == 0.0, a, 1.0), choose(steep, b, a) / choose(steep, a, b)),
@@ -225,13 +225,13 @@ inline Lanes<float, N> atan2(Lanes<float, N> y, Lanes<float, N> x) {
 //@ lanes_atan2_f64: each_lane
 template <int N>
 inline Lanes<double, N> atan2(Lanes<double, N> y, Lanes<double, N> x) {
-  return each_lane<double, N>([](double a, double b) { return std::atan2(a, b); }, y, x);
+  return each_lane<double, N>([](double a, double b) IN_SET { return std::atan2(a, b); }, y, x);
 }
 //@ lanes_pow_f32: short_powers rounding
 // 2^(y log2 |x|), with the sign of x where y is odd, and no number where y is not whole. Within 0.55 ulp.
 template <int N>
 inline Lanes<float, N> pow(Lanes<float, N> base, Lanes<float, N> exponent) {
-  const auto power = [](auto x, auto y) {
+  const auto power = [](auto x, auto y) IN_SET {
     const auto size = short_exp2(y * short_log2(magnitude(x)));
     const auto whole = round(y) == y, odd = whole && round(y * 0.5) != y * 0.5;
     const auto negative = choose(odd, with_sign(size, x),
@@ -243,5 +243,5 @@ inline Lanes<float, N> pow(Lanes<float, N> base, Lanes<float, N> exponent) {
 //@ lanes_pow_f64: each_lane
 template <int N>
 inline Lanes<double, N> pow(Lanes<double, N> base, Lanes<double, N> exponent) {
-  return each_lane<double, N>([](double a, double b) { return std::pow(a, b); }, base, exponent);
+  return each_lane<double, N>([](double a, double b) IN_SET { return std::pow(a, b); }, base, exponent);
 }

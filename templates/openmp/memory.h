@@ -30,7 +30,7 @@ inline typename VectorOf<T, N>::type load_vector(const T* from, AllLanes<N>) {
 template <class T, int N>
 inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> active) {
   using V = typename VectorOf<T, N>::type;
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
+#if KGEN_SET_AVX512 && !defined(__clang__)
   if constexpr (N <= 16 && sizeof(V) >= 32) {
     const auto bits = uint16_t((1 << active.count) - 1);
     if constexpr (sizeof(T) == 2)
@@ -44,7 +44,7 @@ inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> ac
                                                typename VectorOf<double, 8>::type{}, uint8_t(bits));
   }
 #endif
-#if defined(__AVX2__) && !defined(__clang__)
+#if KGEN_SET_AVX2 && !defined(__clang__)
   if constexpr (sizeof(V) == 32 && sizeof(T) == 4)
     return (V)__builtin_ia32_maskloadps256(reinterpret_cast<const typename VectorOf<float, 8>::type*>(from),
                                            mask_of(active).template as<float>());
@@ -73,7 +73,7 @@ inline typename LanesOf<T, Active::kLanes>::type load(const T* from, Active acti
 template <class T, class Active>
 inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
   Lanes<T, Active::kLanes> values = load(from, active);
-#if defined(__AVX__) && !defined(__clang__)
+#if KGEN_SET_AVX2 && !defined(__clang__)
   if constexpr (sizeof(values.v) >= 16 && sizeof(values.v) <= kVectorBytes) asm("" : "+v"(values.v));
 #endif
   return values;
@@ -94,7 +94,7 @@ inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type va
 }
 template <class T, int N>
 inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)
+#if KGEN_SET_AVX512 && !defined(__clang__)
   if constexpr (N <= 16 && sizeof(value) >= 32) {
     const auto bits = uint16_t((1 << active.count) - 1);
     if constexpr (sizeof(T) == 2)
@@ -128,11 +128,11 @@ inline void write_around(void* to, V value) {
 #if defined(__clang__)
   __builtin_nontemporal_store(value, static_cast<V*>(to));
 #else
-#if defined(__AVX512F__)
+#if KGEN_SET_AVX512
   if constexpr (sizeof(V) == 64)
     return __builtin_ia32_movntps512(static_cast<float*>(to), (typename VectorOf<float, 16>::type)value);
 #endif
-#if defined(__AVX__)
+#if KGEN_SET_AVX2
   if constexpr (sizeof(V) == 32)
     return __builtin_ia32_movntps256(static_cast<float*>(to), (typename VectorOf<float, 8>::type)value);
 #endif
@@ -353,7 +353,7 @@ template <class T, size_t... kField>
 inline void turn_records(T* to, int64_t to_stride, const T* from, int64_t records,
                          std::index_sequence<kField...>) {
   constexpr int kFields = sizeof...(kField);
-  for_lanes<int(16 / sizeof(T))>(0, records, [=](int64_t at, auto active) {
+  for_lanes<int(16 / sizeof(T))>(0, records, [=](int64_t at, auto active) IN_SET {
     (store(to + int64_t(kField) * to_stride + at, active,
            load_field<kFields, int(kField)>(from + at * kFields, active)),
      ...);
@@ -430,8 +430,8 @@ inline void store_every(T* to, int64_t stride, Active active,
 template <int kPart, int kFields, class T, int N, size_t... kLane>
 inline Lanes<T, N> record_part(const Lanes<T, N> (&fields)[kFields], std::index_sequence<kLane...>) {
   // The element at `lane` of the part is a field of this record.
-  constexpr auto field = [](size_t lane) { return (kPart * N + int(lane)) % kFields; };
-  constexpr auto record = [](size_t lane) { return (kPart * N + int(lane)) / kFields; };
+  constexpr auto field = [](size_t lane) IN_SET { return (kPart * N + int(lane)) % kFields; };
+  constexpr auto record = [](size_t lane) IN_SET { return (kPart * N + int(lane)) / kFields; };
   const auto low =
       __builtin_shufflevector(fields[0].v, fields[1].v, (record(kLane) + (field(kLane) == 1 ? N : 0))...);
   if constexpr (kFields == 2) {
@@ -468,23 +468,23 @@ inline void store_fields(T* to, AllLanes<N>, const Lanes<T, N> (&fields)[kFields
 template <class V>
 struct LaneValues {
   V value;
-  V operator[](int) const { return value; }
+  IN_SET V operator[](int) const { return value; }
 };
 template <class T, int N>
 struct LaneValues<Lanes<T, N>> {
   T values[N];
-  LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
-  T operator[](int lane) const { return values[lane]; }
+  IN_SET LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
+  IN_SET T operator[](int lane) const { return values[lane]; }
 };
 template <int N>
 struct LaneValues<Mask<N>> {
   Mask<N> mask;
-  bool operator[](int lane) const { return mask[lane]; }
+  IN_SET bool operator[](int lane) const { return mask[lane]; }
 };
 template <class R, int N, class Function, class... Values>
 inline typename LanesOf<R, N>::type each_lane(Function function, Values... values) {
   R out[N];
-  const auto apply = [&](const LaneValues<Values>&... in) {
+  const auto apply = [&](const LaneValues<Values>&... in) IN_SET {
     for (int lane = 0; lane < N; ++lane) out[lane] = R(function(in[lane]...));
   };
   apply({values}...);

@@ -14,7 +14,7 @@ RUN_S = 240          # one target: compiling and all runs
 USUAL_WORK = 20000   # operations of the interpreter in one case; more of them reach longer rows
 STRICT = "-Wall -Wextra -Wconversion -Wshadow -Werror"
 TARGETS = ("openmp", "cuda_model")
-ADDRESSES = "-O1 -fsanitize=address"  # its library must be there before kgen is
+ADDRESSES = "-O1 -fsanitize=address -march=native"  # its library must be there before kgen is
 COMPILERS = ("g++", "clang++")
 
 

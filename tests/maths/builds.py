@@ -10,6 +10,9 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+# What templates/openmp/sets.h says of the set that is being compiled; a program of templates has only one.
+LEFT_OUT = ["-DKGEN_NO_AVX2", "-DKGEN_NO_AVX512"]
+SET_MACROS = ["-DIN_SET=", "-DKGEN_SET_AVX2=(KGEN_SET_NUMBER>=1)", "-DKGEN_SET_AVX512=(KGEN_SET_NUMBER>=2)"]
 SOURCES = ["templates/openmp/maths.h", "templates/openmp/maths_in_doubles.h"]
 TWO = ["pow", "atan2"]
 
@@ -28,17 +31,19 @@ def sources_hash():
 
 
 def machines():
-    """The values of -march that this processor can run: the plain one, AVX2, AVX-512, and its own."""
+    """(-march, the number of its set of instructions) of what this processor can run: plain, AVX2, AVX-512, its own."""
     flags = pathlib.Path("/proc/cpuinfo").read_text() if pathlib.Path("/proc/cpuinfo").exists() else ""
-    return ["x86-64", *["x86-64-v3"] * (" avx2 " in flags and " fma " in flags),
-            *["x86-64-v4"] * (" avx512vl " in flags and " avx512dq " in flags), "native"]
+    here = ["x86-64", *["x86-64-v3"] * (" avx2 " in flags and " fma " in flags),
+            *["x86-64-v4"] * (" avx512vl " in flags and " avx512dq " in flags)]
+    return [*((name, number) for number, name in enumerate(here)), ("native", len(here) - 1)]
 
 
-def all_builds():
-    """(name, command) for each compiler and machine."""
+def all_builds(emitted=False):
+    """(name, command) for each compiler and machine, of programs of templates or of emitted files: one set of instructions."""
     compilers = [("gcc", "g++")] + [("clang", clang) for clang in [shutil.which("clang++-19")] if clang]
-    return [(f"{short}_{re.sub('[^a-z0-9]', '_', march)}", [compiler, f"-march={march}"])
-            for short, compiler in compilers for march in machines()]
+    return [(f"{short}_{re.sub('[^a-z0-9]', '_', march)}",
+             [compiler, f"-march={march}", *(LEFT_OUT[number:] if emitted else [f"-DKGEN_SET_NUMBER={number}", *SET_MACROS])])
+            for short, compiler in compilers for march, number in machines()]
 
 
 def compile_driver(folder, builds, flags=("-O2",), templates=ROOT / "templates"):

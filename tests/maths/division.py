@@ -15,7 +15,7 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([options.kgen, builds.HERE / "division.toml", "-o", folder], check=True, stdout=subprocess.DEVNULL)
-        commands = [command for _, command in builds.all_builds()]
+        commands = [command for _, command in builds.all_builds(emitted=True)]
         commands.append([*commands[-1], "-ffp-contract=off"])
         for command in commands:
             program = pathlib.Path(folder) / "program"

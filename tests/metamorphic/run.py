@@ -59,7 +59,7 @@ def compare(kgen, spec, variant, run, target, folder):
     renamed = {**run, "sizes": {variant.axes.get(axis, axis): size for axis, size in run["sizes"].items()}}
     command = command_line(kgen, form, renamed, target, arrays, folder) + ["--include", str(spec.path.parent)]
     if target != "interpret":
-        command += ["--cxxflags", "-O1"]
+        command += ["--cxxflags", "-O1 -march=native"]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S)
     if done.returncode != 0:
         codes = set(re.findall(r"error\[(KG\d+)\]", done.stderr))

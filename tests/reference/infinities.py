@@ -66,7 +66,7 @@ def given(folder, spec, x, names, target):
     np.save(folder / "x.npy", x)
     outputs = [word for name in names for word in ("--out", f"{name}={folder}/{name}.npy")]
     environment = {**os.environ, "KGEN_NATIVE_CACHE": str(folder), "OMP_NUM_THREADS": "2"}
-    subprocess.run([KGEN, "run", spec, "--in", f"x={folder}/x.npy", *outputs, "--target", target, "--cxxflags", "-O1",
+    subprocess.run([KGEN, "run", spec, "--in", f"x={folder}/x.npy", *outputs, "--target", target, "--cxxflags", "-O1 -march=native",
                     *TARGETS[target]], check=True, stdout=subprocess.DEVNULL, env=environment)  # fmt: skip
     return {name: np.load(folder / f"{name}.npy") for name in names}
 

@@ -35,7 +35,7 @@ COMPILERS = {
     "address": ["g++", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
     "thread": ["clang++-19", "-fsanitize=thread"],
 }
-FLAGS = ["-std=c++17", "-O1", "-g", "-fopenmp"]
+FLAGS = ["-std=c++17", "-O1", "-g", "-fopenmp", "-march=native"]
 ENVIRONMENT = {
     "address": {"ASAN_OPTIONS": "abort_on_error=0:exitcode=99", "UBSAN_OPTIONS": "print_stacktrace=1"},
     # The runtime itself is not instrumented; archer tells the sanitizer what its barriers order.

@@ -7,7 +7,7 @@ namespace kgen {
 namespace {
 
 std::string launcher(const std::string &spec_text, const std::string &suffix) {
-  return emitted_text(spec_text, suffix, "extern \"C\" int");
+  return emitted_text(spec_text, suffix, suffix == "_openmp.cpp" ? "int launch_" : "extern \"C\" int");
 }
 
 TEST_CASE("a CUDA launcher asks what it can without the entries of tables on a device") {

@@ -17,14 +17,14 @@ outputs.s = "f32[N]"
 body = 's = sum(x, M);'
 )");
   CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float total[2048]; "
-                  "for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) { "
+                  "for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET { "
                   "store(&total[n - n_first], active, 0.0f); }); "
                   "const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares; "
                   "for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) { "
                   "const int64_t m_end2 = smaller(m_first + 512, m_end); float part[2048];"));
   CHECK(has(text, "const bool from_memory = M * N * 4 >= kBeyondCaches; "
                   "for (int64_t m = m_first; m < m_end2; ++m) { "
-                  "for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) { "
+                  "for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET { "
                   "if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first); "
                   "store(&part[n - n_first], active, load(&part[n - n_first], active) + "
                   "load(&x[m * N + n], active)); }); }"));
@@ -52,14 +52,14 @@ body = 'y = softmax(x, C);'
 )");
   CHECK(has(text, "if (N >= 16) { const int64_t n_part = share_of(N, B, columns_of(C * 6, 512));"));
   CHECK(has(text, "for (int64_t c = c_first; c < c_end; ++c) { "
-                  "for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) {"));
+                  "for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) IN_SET {"));
   // The second walk asks for the columns of the next part, the others for nothing.
   CHECK(has(text, "if (from_memory) prefetch_part(&x[(b * C + c) * N + n], n_first, n_end, N, N * C); "
                   "const auto e_here = exp("));
   CHECK(has(text, "store(&e[c * n_part + n - n_first], active, e_here);"));
   CHECK(text.find("prefetch_row(") == std::string::npos);
   // Few columns, of which each is long.
-  CHECK(has(text, "} else { OMP(omp parallel for collapse(3) schedule(static)) "
+  CHECK(has(text, "} else { in_parallel([&]() IN_SET { OMP(omp for collapse(3) schedule(static) nowait) "
                   "for (int64_t c_share = 0; c_share < C_shares; ++c_share) {"));
 }
 

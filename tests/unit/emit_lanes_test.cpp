@@ -18,7 +18,7 @@ body = 'z = a * x;'
 )");
   CHECK(has(text, "for (int64_t n_first = 0; n_first < N; n_first += 4096) {"));
   CHECK(has(text,
-            "[=](int64_t n, auto active) { store_around(&z[n], active, a * load(&x[n], active), around_caches); }"));
+            "[=](int64_t n, auto active) IN_SET { store_around(&z[n], active, a * load(&x[n], active), around_caches); }"));
 }
 
 TEST_CASE("what goes around the caches begins with the lines of the output, but not where groups are added up") {
@@ -32,7 +32,7 @@ y = x - sum(x, N);
 z = cumsum(x, N);
 '''
 )");
-  CHECK(has(text, "for_lines<kLanes32>(around_caches, &y[m * N], 0, N, [=](int64_t n, auto active) {"));
+  CHECK(has(text, "for_lines<kLanes32>(around_caches, &y[m * N], 0, N, [=](int64_t n, auto active) IN_SET {"));
   CHECK(!has(text, "&z[m * N], 0, N"));
 }
 
@@ -73,7 +73,7 @@ g = max(x, N);
   CHECK(has(text, "for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {"));
   CHECK(has(text, "total_lanes += keep(active, x_, 0.0f);"));
   CHECK(has(text, "greatest_lanes = maximum(greatest_lanes, keep(active, x_, -INFINITY));"));
-  CHECK(has(text, "total += across(total_lanes, [](auto a, auto b) { return a + b; });"));
+  CHECK(has(text, "total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });"));
 }
 
 TEST_CASE("where results are few, workers share the rounds of a fold, whose parts are combined in order") {
@@ -98,7 +98,7 @@ inputs.x = "f32[M, N]"
 outputs.y = "f32[M, N]"
 body = 'y = x / sum(x, N);'
 )");
-  CHECK(has(text, "if (N <= 1048576) { const bool around_caches = M * N * 4 >= kBeyondCaches; OMP(omp parallel) {"));
+  CHECK(has(text, "if (N <= 1048576) { const bool around_caches = M * N * 4 >= kBeyondCaches; in_parallel([&]() IN_SET {"));
   CHECK(has(text, "total_part[n_share * M + m] = total;"));
   CHECK(has(text, "const float total = total2[m];"));
   CHECK(has(text, "store_around(&y[m * N + n], active, quotient(load(&x[m * N + n], active), total), around_caches);"));
@@ -135,11 +135,11 @@ TEST_CASE("scans go along the lanes, up or down; products of floats and recurren
                        "x, N);'\n");
   };
   CHECK(has(of("cumsum("),
-            "for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) { const auto running = "
+            "for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET { const auto running = "
             "scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f, "
-            "[](auto a, auto b) { return a + b; });"));
+            "[](auto a, auto b) IN_SET { return a + b; });"));
   CHECK(has(of("cummax_reverse_exclusive("),
-            "for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) { "
+            "for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET { "
             "const auto running = scan_before<-1>(carry, "));
   CHECK(has(of("cumprod_exclusive("), "const auto running = scan_products<1, true>(carry, keep(active, "
                                       "load(&x[m * N + n], active), 1.0f));"));
@@ -156,7 +156,7 @@ outputs.y = "f32[M, N]"
 body = 'y = cumsum_reverse(x * x, N);'
 )");
   CHECK(has(text, "const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));"));
-  CHECK(has(text, "if (N_shares > 1) { OMP(omp parallel for collapse(2) schedule(static)) "
+  CHECK(has(text, "if (N_shares > 1) { in_parallel([&]() IN_SET { OMP(omp for collapse(2) schedule(static) nowait) "
                   "for (int64_t n_share = 0; n_share < N_shares; ++n_share) {"));
   CHECK(has(text, "for (int64_t n_share = N_shares; n_share-- > 0;) { store(&start[n_share * M + m], active, carry); "
                   "carry = carry + load(&total_part[n_share * M + m], active); }"));
@@ -264,7 +264,7 @@ inputs.u = "f32[V]"
 outputs.y = "f32[N]"
 body = 'y = at(u, V = i);'
 )");
-  CHECK(has(text, "gather<float>(n, active, [&](int64_t n_at) { return inside(int64_t(i[n_at]), V) ? "
+  CHECK(has(text, "gather<float>(n, active, [&](int64_t n_at) IN_SET { return inside(int64_t(i[n_at]), V) ? "
                   "u[int64_t(i[n_at])] : 0.0f; })"));
 }
 
@@ -394,7 +394,7 @@ TEST_CASE("threads take rows of their own lengths in turns") {
                        "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\nbody = 'y = sum(x, N);'\n");
   };
   CHECK(has(of("axes.N = { ragged = \"start\", over = \"M\" }\n"),
-            "OMP(omp parallel for schedule(dynamic, larger(1, M / 256)))"));
+            "OMP(omp for schedule(dynamic, larger(1, M / 256)) nowait)"));
   CHECK(!has(of(""), "dynamic"));
 }
 
@@ -446,8 +446,8 @@ y = inside(x, W = i) ? 1.0f : 2.0f;
 z = inside(x, W = 5000 * Q) ? 1.0f : at(x, W = 5000 * Q - 1);
 '''
 )");
-  CHECK(has(text, "gather<bool>(q, active, [&](int64_t q_at) { return inside(i[q_at], W); })"));
-  CHECK(has(text, "gather<bool>(q, active, [&](int64_t q_at) { return inside(5000 * q_at, W); })"));
+  CHECK(has(text, "gather<bool>(q, active, [&](int64_t q_at) IN_SET { return inside(i[q_at], W); })"));
+  CHECK(has(text, "gather<bool>(q, active, [&](int64_t q_at) IN_SET { return inside(5000 * q_at, W); })"));
   CHECK(text.find("inside<") == std::string::npos);
 }
 
@@ -479,7 +479,7 @@ TEST_CASE("arrays that are read at places of each lane's own are read lane by la
                        statements + "\ny = v[k & 3];\n'''\n");
   };
   CHECK(has(text("v[1] = k;"),
-            "y[n], active, gather<int32_t>(n, active, [&](int64_t n_at, int lane) { return v[k[n_at] & 3][lane]; })"));
+            "y[n], active, gather<int32_t>(n, active, [&](int64_t n_at, int lane) IN_SET { return v[k[n_at] & 3][lane]; })"));
   CHECK(has(text("v[k & 3] = 5;"), "int32_t v[4] = {};"));
   CHECK(has(text("v[k & 3] = 5;"), "v[k[n] & 3] = 5;"));
   CHECK(has(text("v[k & 7] = 5;"), "if (inside(int64_t(k[n] & 7), 4)) v[int64_t(k[n] & 7)] = 5;"));
@@ -498,10 +498,10 @@ y = (at(x, M = k) + 1) * at(x, M = k);
 z = present(bias) ? at(bias, M = k) + 1 : 0;
 '''
 )");
-  CHECK(has(text, "const auto x_at = gather<float>(n, active, [&](int64_t n_at) { "
+  CHECK(has(text, "const auto x_at = gather<float>(n, active, [&](int64_t n_at) IN_SET { "
                   "return inside(int64_t(k[n_at]), M) ? x[int64_t(k[n_at])] : 0.0f; }); "
                   "store_around(&y[n], active, (x_at + 1.0f) * x_at, around_caches); "));
-  CHECK(has(text, "bias != nullptr ? gather<float>(n, active, [&](int64_t n_at) {"));
+  CHECK(has(text, "bias != nullptr ? gather<float>(n, active, [&](int64_t n_at) IN_SET {"));
 }
 
 TEST_CASE("neighbours that are held back at the ends of a row are loaded whole where they lie inside") {
@@ -531,7 +531,7 @@ y = total;
 ''')");
   };
   CHECK(has(text("2"),
-            "active) { Lanes<float, kLanes32> total = 0.0f; for (int32_t dy = -2; dy <= 2; ++dy) { total += "));
+            "active) IN_SET { Lanes<float, kLanes32> total = 0.0f; for (int32_t dy = -2; dy <= 2; ++dy) { total += "));
   CHECK(has(text("200"), "for (int32_t dy = -2; dy <= 200; ++dy) { for_lanes<kLanes32>("));
 }
 

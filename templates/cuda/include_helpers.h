@@ -1,4 +1,4 @@
-#include "{{root}}{{name}}"
+#include "{{header}}"
 
 #if {{macro}} != {{revision}}
 #error "{{name}} is not of this file's revision: write all kernels of its folder anew, by one run of kgen"

@@ -1,0 +1,10 @@
+#undef KGEN_SET_NUMBER
+#define KGEN_SET_NUMBER {{number}}
+#define KGEN_SET {{name}}
+#define KGEN_SET_COMPILED KGEN_HAS_{{macro}}
+#if KGEN_SET_COMPILED && KGEN_GIVEN_SET < {{number}}  // its functions must be marked
+#define IN_SET __attribute__((target(KGEN_{{macro}}_TARGET)))
+KGEN_BEGIN_TARGET(KGEN_{{macro}}_TARGET)
+#else
+#define IN_SET
+#endif

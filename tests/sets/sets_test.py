@@ -1,0 +1,97 @@
+"""The sets of instructions of emitted OpenMP code: which are compiled, which one is taken, and that each is right."""
+
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "commands"))
+from sandbox import ROOT, Sandbox  # noqa: E402
+
+SETS = {"baseline": "", "avx2": " avx2 ", "avx512": " avx512vl "}  # with what the processor says that it has
+HERE = [name for name, flag in SETS.items() if flag in pathlib.Path("/proc/cpuinfo").read_text()]
+COMPILERS = ["g++", *filter(None, [shutil.which("clang++-19")])]
+STRICT = ["-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"]
+# Flags that complete no set, or one and some of the next.
+SINGLE_FLAGS = ["-msse4.1", "-mavx", "-mavx2", "-mfma", "-mf16c", "-mbmi2", "-mavx512f", "-mavx512bw", "-mavx512vl",
+                "-march=haswell", "-march=skylake-avx512", "-mno-avx512f"]
+# Specs with what differs between sets: folds, scans, gathers, halves, bytes, records, maths.
+KERNELS = {"norm/softmax.toml": "rows=5,N=1003", "scan/cumsum.toml": "M=5,N=1003", "reduce/argmax.toml": "M=5,N=1003",
+           "elementwise/activation.toml": "rows=3,N=1003", "reduce/cross_entropy.toml": "B=5,V=1003",
+           "memory/transpose.toml": "M=67,N=93", "giou/box_measures.toml": "N=1003", "memory/quantize.toml": "N=1003",
+           "matmul/similarity_int8.toml": "M=17,N=37,K=67"}
+
+
+class Sets(Sandbox):
+    def emit(self, *options):
+        for name in "norm/softmax.toml", "scan/cumsum.toml":
+            self.kgen(ROOT / "specs" / name, "-o", f"out/{name.split('/')[0]}", "--root", "out", "--targets", "openmp", *options)
+        return sorted((self.folder / "out").glob("*/*_openmp.cpp"))
+
+    def build(self, compiler, *flags):
+        """What runs the program with KGEN_ISA set, and returns (sets taken, values)."""
+        include = [f"-I{self.folder}/out/norm", f"-I{self.folder}/out/scan"]
+        program = self.folder / "program"
+        subprocess.run([compiler, *STRICT, *flags, *include, ROOT / "tests/sets/main.cpp", *self.emit(), "-o", program,
+                        *(["-fopenmp"] if compiler == "g++" else ["-Wno-unknown-pragmas"])], check=True)
+
+        def run(isa):
+            done = subprocess.run([program], capture_output=True, text=True, check=True, env={"KGEN_ISA": isa})
+            first, *values = done.stdout.split("\n")
+            words = [struct.unpack("<f", bytes.fromhex(w)[::-1])[0] for w in re.findall("." * 8, "".join(values))]
+            return first.split(), words
+
+        return run
+
+    def test_a_plain_object_takes_the_best_set_or_the_one_that_is_asked_for(self):
+        for compiler in COMPILERS:
+            run = self.build(compiler, "-O2")
+            best, expected = run("")
+            self.assertEqual(best, [HERE[-1]] * 2, compiler)
+            self.assertEqual(run("sse17")[0], best)
+            for name in HERE:
+                taken, values = run(name)
+                self.assertEqual(taken, [name] * 2, compiler)
+                worst = max(abs(a - b) / max(abs(b), 1) for a, b in zip(values, expected))
+                self.assertLess(worst, 2e-6, (compiler, name))
+
+    def test_flags_and_macros_leave_sets_out(self):
+        for flags, compiled in ((["-DKGEN_NO_AVX512"], ["baseline", "avx2"]), (["-DKGEN_NO_AVX2"], ["baseline", "avx512"]),
+                                (["-DKGEN_NO_AVX2", "-DKGEN_NO_AVX512"], ["baseline"]),
+                                (["-march=x86-64-v3"], ["avx2", "avx512"]), (["-march=x86-64-v4"], ["avx512"])):
+            there = [name for name in compiled if name in HERE]
+            if there:
+                run = self.build("g++", "-O1", *flags)
+                for name in SETS:
+                    self.assertEqual(run(name)[0], [name if name in there else there[-1]] * 2, flags)
+
+    def test_every_flag_of_instructions_compiles(self):
+        self.emit()
+        softmax, cumsum = (self.folder / f"out/{name}_openmp.cpp" for name in ("norm/softmax", "scan/cumsum"))
+        for compiler in COMPILERS:
+            for flag in SINGLE_FLAGS:
+                source = softmax if flag != "-march=haswell" else cumsum
+                done = subprocess.run([compiler, *STRICT, "-O0", flag, "-fsyntax-only", source], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, (compiler, flag, done.stderr[:2000]))
+
+    def test_files_that_stand_alone_and_files_in_one_unit_compile(self):
+        unit = self.folder / "unit.cpp"
+        for options in [], ["--standalone"]:
+            unit.write_text("".join(f'#include "{source}"\n' for source in self.emit(*options)))
+            shutil.rmtree(self.folder / "out/unused", ignore_errors=True)
+            for compiler in COMPILERS:
+                sources = [unit] if not options else sorted((self.folder / "out").glob("*/*_openmp.cpp"))
+                subprocess.run([compiler, *STRICT, "-O0", "-fsyntax-only", *sources], check=True)
+
+    def test_each_set_gives_what_the_interpreter_gives(self):
+        for name, sizes in KERNELS.items():
+            for isa in HERE:
+                self.kgen("verify", ROOT / "specs" / name, "--target", "openmp", "--size", sizes, "--cxxflags", "-O1",
+                          "--cxx", f"{ROOT}/tests/tools/cached_cxx g++", environment={"KGEN_ISA": isa})
+
+
+if __name__ == "__main__":
+    unittest.main()
