@@ -35,7 +35,7 @@ void add_vectors(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t N
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T> > >(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &z[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
             store_around(&z[n], active,

@@ -36,7 +36,7 @@ void box_measures_intersection_over_union(const Stored<T>* p, const Stored<T>* t
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T> > >(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &result[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
             const auto lp = to_value<T>(load_field<4, 0>(&p[n * 4], active));
@@ -66,7 +66,7 @@ void box_measures_distance_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T> > >(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &result[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
             const auto lp = to_value<T>(load_field<4, 0>(&p[n * 4], active));
@@ -101,7 +101,7 @@ void box_measures_complete_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T> > >(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &result[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
             const auto lp = to_value<T>(load_field<4, 0>(&p[n * 4], active));

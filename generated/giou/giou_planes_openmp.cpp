@@ -38,7 +38,7 @@ void giou_planes(const Stored<T>* left_p, const Stored<T>* top_p, const Stored<T
   in_parallel(M * N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lines<kLanesOf<Value<T> > >(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) IN_SET {
             if (around_caches)

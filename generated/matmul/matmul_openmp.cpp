@@ -36,14 +36,13 @@ void matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanesOf<Value<T> > >(
-            n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-              Lanes<Value<T>, kLanesOf<Value<T> > > total = Value<T>(0);
-              for (int64_t k = 0; k < K; ++k) {
-                total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
-              }
-              store_around(&z[m * N + n], active, to_stored<T>(total), around_caches);
-            });
+        for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+          Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+          for (int64_t k = 0; k < K; ++k) {
+            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
+          }
+          store_around(&z[m * N + n], active, to_stored<T>(total), around_caches);
+        });
       }
     }
     if (around_caches) finish_stores();

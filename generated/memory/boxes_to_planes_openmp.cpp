@@ -36,7 +36,7 @@ void boxes_to_planes(const Stored<T>* boxes, Stored<T>* left, Stored<T>* top, St
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T> > >(
+      for_lines<kLanesOf<Value<T>>>(
           around_caches, &left[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
             store_around(&left[n], active, load_field<4, 0>(&boxes[n * 4], active), around_caches);

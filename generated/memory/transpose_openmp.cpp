@@ -43,7 +43,7 @@ void transpose(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
           Stored<T> x_turned[(64 / kBytes<T>)*512];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lines<kLanesOf<Value<T> > >(
+            for_lines<kLanesOf<Value<T>>>(
                 around_caches, &y[n * M + m_begin], m_begin, m_end,
                 [=, &x_turned](int64_t m, auto active) IN_SET {
                   store_around(&y[n * M + m], active,

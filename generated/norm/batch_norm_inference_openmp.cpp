@@ -40,7 +40,7 @@ void batch_norm_inference(const Stored<T>* x, const Value<T>* running_mean, cons
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          for_lines<kLanesOf<Value<T> > >(
+          for_lines<kLanesOf<Value<T>>>(
               around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first, smaller(hw_first + 4096, H * W),
               [=](int64_t hw, auto active) IN_SET {
                 store_around(&y[(b * C + c) * (H * W) + hw], active,

@@ -48,22 +48,21 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
           const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
           const Value<T> here = Value<T>(hw_end - hw_first);
           Value<T> total_part = Value<T>(0);
-          Sum<Value<T>, kLanesOf<Value<T> > > total_part_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T> > >(
+          Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(
               hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
                 total_part_lanes +=
                     keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
               });
           total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
           const Value<T> mean = total_part / here;
-          Sum<Value<T>, kLanesOf<Value<T> > > total2_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T> > >(
-              hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
-                if (from_memory)
-                  prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
-                const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-                total2_lanes += keep(active, d * d, Value<T>(0));
-              });
+          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
+          for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
+            if (from_memory)
+              prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
+            const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
+            total2_lanes += keep(active, d * d, Value<T>(0));
+          });
           total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
           if (seen > Value<T>(0)) {
             const Value<T> apart = mean - total / seen;
@@ -83,7 +82,7 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
       for (int64_t b = 0; b < B; ++b) {
         const Value<T> gamma_ = gamma[c];
         const Value<T> beta_ = beta[c];
-        for_lines<kLanesOf<Value<T> > >(
+        for_lines<kLanesOf<Value<T>>>(
             around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) IN_SET {
               const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
               store_around(&y[(b * C + c) * (H * W) + hw], active, to_stored<T>(d * root * gamma_ + beta_),

@@ -68,17 +68,17 @@ void argmax(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, 
       Value<T> best = Value<T>(0);
       Value<T> greatest = -Value<T>(INFINITY);
       for (int64_t n_block = 0; n_block < N; n_block += 32768) {
-        Best<Value<T>, int32_t, kLanesOf<Value<T> >, true> best_lanes;
-        Extreme<Value<T>, kLanesOf<Value<T> > > greatest_lanes = -Value<T>(INFINITY);
-        for_lanes<kLanesOf<Value<T> > >(
+        Best<Value<T>, int32_t, kLanesOf<Value<T>>, true> best_lanes;
+        Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<Value<T>>>(
             n_block, smaller(n_block + 32768, N),
             [=, &best_lanes, &greatest_lanes](int64_t n, auto active) IN_SET {
               if (from_memory) prefetch_soon(2048, &x[m * N + n]);
               const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-              best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanesOf<Value<T> > >(n - n_block));
+              best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanesOf<Value<T>>>(n - n_block));
               greatest_lanes = maximum(greatest_lanes, keep(active, x_, -Value<T>(INFINITY)));
             });
-        fold_best(best_lanes, n_block, where, best, above<Value<T> >);
+        fold_best(best_lanes, n_block, where, best, above<Value<T>>);
         greatest =
             maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
       }

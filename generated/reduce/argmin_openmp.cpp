@@ -68,17 +68,17 @@ void argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, 
       Value<T> best = Value<T>(0);
       Value<T> least = Value<T>(INFINITY);
       for (int64_t n_block = 0; n_block < N; n_block += 32768) {
-        Best<Value<T>, int32_t, kLanesOf<Value<T> >, false> best_lanes;
-        Extreme<Value<T>, kLanesOf<Value<T> > > least_lanes = Value<T>(INFINITY);
-        for_lanes<kLanesOf<Value<T> > >(
+        Best<Value<T>, int32_t, kLanesOf<Value<T>>, false> best_lanes;
+        Extreme<Value<T>, kLanesOf<Value<T>>> least_lanes = Value<T>(INFINITY);
+        for_lanes<kLanesOf<Value<T>>>(
             n_block, smaller(n_block + 32768, N),
             [=, &best_lanes, &least_lanes](int64_t n, auto active) IN_SET {
               if (from_memory) prefetch_soon(2048, &x[m * N + n]);
               const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-              best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanesOf<Value<T> > >(n - n_block));
+              best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanesOf<Value<T>>>(n - n_block));
               least_lanes = minimum(least_lanes, keep(active, x_, Value<T>(INFINITY)));
             });
-        fold_best(best_lanes, n_block, where, best, below<Value<T> >);
+        fold_best(best_lanes, n_block, where, best, below<Value<T>>);
         least = minimum(least, across(least_lanes, [](auto a, auto b) IN_SET { return minimum(a, b); }));
       }
       position[m] = where;

@@ -35,7 +35,7 @@ using namespace kgen_openmp::KGEN_SET;
 // For V <= 15: rows that fill no vector.
 template <class T>
 void top1_short(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V) {
-  const bool around_caches = B * (kBytes<Value<T> > + 4) >= kBeyondCaches;
+  const bool around_caches = B * (kBytes<Value<T>> + 4) >= kBeyondCaches;
   in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += 256) {
@@ -75,16 +75,16 @@ void top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t 
         const int64_t v_end = smaller(v_first + 4096, V);
         const bool from_memory = B * V * kBytes<T> >= kBeyondCaches;
         Value<T> greatest_now = greatest;
-        Best<Value<T>, int32_t, kLanesOf<Value<T> >, true> best2_lanes;
-        Extreme<Value<T>, kLanesOf<Value<T> > > greatest_now_lanes = -Value<T>(INFINITY);
-        for_lanes<kLanesOf<Value<T> > >(
+        Best<Value<T>, int32_t, kLanesOf<Value<T>>, true> best2_lanes;
+        Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<Value<T>>>(
             v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) IN_SET {
               const auto score_ = to_value<T>(load_once(&score[b * V + v], active));
               best2_lanes.meet(mask_of(active), score_,
-                               positions_as<int32_t, kLanesOf<Value<T> > >(v - v_first));
+                               positions_as<int32_t, kLanesOf<Value<T>>>(v - v_first));
               greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -Value<T>(INFINITY)));
             });
-        fold_best(best2_lanes, v_first, where, best2, above<Value<T> >);
+        fold_best(best2_lanes, v_first, where, best2, above<Value<T>>);
         greatest_now = maximum(greatest_now, across(greatest_now_lanes, [](auto one, auto other) IN_SET {
                                  return maximum(one, other);
                                }));
@@ -92,8 +92,8 @@ void top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t 
           total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
         }
         greatest = greatest_now;
-        Lanes<Value<T>, kLanesOf<Value<T> > > total_lanes = Value<T>(0);
-        for_lanes<kLanesOf<Value<T> > >(v_first, v_end, [=, &total_lanes](int64_t v, auto active) IN_SET {
+        Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+        for_lanes<kLanesOf<Value<T>>>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) IN_SET {
           if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
           total_lanes +=
               keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - greatest), Value<T>(0));

@@ -38,6 +38,7 @@ constexpr size_t kMostLaidOut = 400'000; // bytes; clang-format takes a second f
 std::string reformatted(const std::string &text) {
   using namespace clang;
   format::FormatStyle style = format::getGoogleStyle(format::FormatStyle::LK_Cpp);
+  style.Standard = format::FormatStyle::LS_Cpp17; // by itself, it takes small files for old C++
   style.ColumnLimit = kColumns;
   style.AllowShortIfStatementsOnASingleLine = format::FormatStyle::SIS_WithoutElse;
   style.AllowShortCaseLabelsOnASingleLine = true;
