@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 9
+#define KGEN_OPENMP_REVISION 10
 
 #include <cmath>
 #include <cstdint>
@@ -916,12 +916,18 @@ inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
 }
 
-// Runs the work on each thread of a team, if it is much. (It is a function of this set of instructions; what
-// stands in a parallel region itself may not be.)
+// Of sizes; it may be more than 64 bits can count.
+template <class... Size>
+inline double product_of(Size... sizes) {
+  return (1.0 * ... * double(sizes));
+}
+
+// Runs the work on each thread of a team, if it is much; else here. (The work is a function of this set of
+// instructions; what stands in a parallel region itself may not be.)
 template <class Work>
 inline void in_parallel(bool much, const Work& work) {
-  (void)much;
-  OMP(omp parallel if (much))
+  if (!much) return work();
+  OMP(omp parallel)
   work();
 }
 template <class Work>

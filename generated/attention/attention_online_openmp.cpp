@@ -21,7 +21,7 @@
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,7 +36,7 @@ template <class T>
 void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                           Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
   (void)D;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(larger(1, ceil_div(R, 64)), S, 64, R, B * H) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_ = 0; s_ < S; ++s_) {
@@ -124,7 +124,7 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                            Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                            char* workspace) {
   const AttentionOnlineD128Workspace space(B, H, S, D, R);
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(larger(1, ceil_div(R, 64)), S, 128, R, B * H) > 16384, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const acc = reinterpret_cast<float*>(mine + space.acc);
     OMP(omp for collapse(2) schedule(static) nowait)

@@ -21,7 +21,7 @@
 #include "attention_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -57,7 +57,7 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
                    int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionD64Workspace space(B, H, S, D, R);
   const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(S, 64, R, B * H) > 16384, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const s_ = reinterpret_cast<float*>(mine + space.s_);
@@ -129,7 +129,7 @@ void attention_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, 
                     int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
   const AttentionD128Workspace space(B, H, S, D, R);
   const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(S, 128, R, B * H) > 16384, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const s_ = reinterpret_cast<float*>(mine + space.s_);

@@ -18,7 +18,7 @@
 #include "average_pool_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -34,32 +34,34 @@ void average_pool(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const bool around_caches = B * C * P * Q * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
-    OMP(omp for collapse(3) schedule(static) nowait)
-    for (int64_t bc = 0; bc < B * C; ++bc) {
-      for (int64_t p = 0; p < P; ++p) {
-        for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-          for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-            Lanes<float, kLanes32> total = 0.0f;
-            Lanes<int32_t, kLanes32> total2 = 0;
-            for (int64_t i = 0; i < 3; ++i) {
-              for (int64_t j = 0; j < 3; ++j) {
-                total += (inside(2 * p + i - 1, H)
-                              ? to_value<T>(load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
-                                                           2 * q + j - 1, W, active, Stored<T>(0)))
-                              : 0.0f);
-                total2 += convert<int32_t>(inside(2 * p + i - 1, H) ? inside<2>(2 * q + j - 1, W, active)
-                                                                    : Mask<kLanes32>(false));
-              }
+  in_parallel(
+      product_of(floor_div(H - 1, 2) + 1, floor_div(W - 1, 2) + 1, 3, 3, B * C) > 16384, [&]() IN_SET {
+        OMP(omp for collapse(3) schedule(static) nowait)
+        for (int64_t bc = 0; bc < B * C; ++bc) {
+          for (int64_t p = 0; p < P; ++p) {
+            for (int64_t q_first = 0; q_first < Q; q_first += 256) {
+              for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
+                Lanes<float, kLanes32> total = 0.0f;
+                Lanes<int32_t, kLanes32> total2 = 0;
+                for (int64_t i = 0; i < 3; ++i) {
+                  for (int64_t j = 0; j < 3; ++j) {
+                    total +=
+                        (inside(2 * p + i - 1, H)
+                             ? to_value<T>(load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
+                                                          2 * q + j - 1, W, active, Stored<T>(0)))
+                             : 0.0f);
+                    total2 += convert<int32_t>(inside(2 * p + i - 1, H) ? inside<2>(2 * q + j - 1, W, active)
+                                                                        : Mask<kLanes32>(false));
+                  }
+                }
+                store_around(&y[(bc * P + p) * Q + q], active, to_stored<T>(total / convert<float>(total2)),
+                             around_caches);
+              });
             }
-            store_around(&y[(bc * P + p) * Q + q], active, to_stored<T>(total / convert<float>(total2)),
-                         around_caches);
-          });
+          }
         }
-      }
-    }
-    if (around_caches) finish_stores();
-  });
+        if (around_caches) finish_stores();
+      });
 }
 
 // Checks the arguments, then runs.

@@ -18,7 +18,7 @@
 #include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -34,34 +34,36 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
   const bool around_caches = B * O * P * Q * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
-    OMP(omp for collapse(4) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t o = 0; o < O; ++o) {
-        for (int64_t p = 0; p < P; ++p) {
-          for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-              Lanes<float, kLanes32> s = 0.0f;
-              for (int64_t c = 0; c < C; ++c) {
-                for (int64_t i = 0; i < 3; ++i) {
-                  for (int64_t j = 0; j < 3; ++j) {
-                    s += (inside(2 * p + i - 1, H)
-                              ? load_inside<2>(x, ((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1,
-                                               2 * q + j - 1, W, active, 0.0f)
-                              : 0.0f) *
-                         w[((o * C + c) * 3 + i) * 3 + j];
+  in_parallel(
+      product_of(B, C, O, 3, 3, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 16384,
+      [&]() IN_SET {
+        OMP(omp for collapse(4) schedule(static) nowait)
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t o = 0; o < O; ++o) {
+            for (int64_t p = 0; p < P; ++p) {
+              for (int64_t q_first = 0; q_first < Q; q_first += 256) {
+                for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
+                  Lanes<float, kLanes32> s = 0.0f;
+                  for (int64_t c = 0; c < C; ++c) {
+                    for (int64_t i = 0; i < 3; ++i) {
+                      for (int64_t j = 0; j < 3; ++j) {
+                        s += (inside(2 * p + i - 1, H)
+                                  ? load_inside<2>(x, ((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1,
+                                                   2 * q + j - 1, W, active, 0.0f)
+                                  : 0.0f) *
+                             w[((o * C + c) * 3 + i) * 3 + j];
+                      }
+                    }
                   }
-                }
+                  store_around(&y[((b * O + o) * P + p) * Q + q], active, bias != nullptr ? s + bias[o] : s,
+                               around_caches);
+                });
               }
-              store_around(&y[((b * O + o) * P + p) * Q + q], active, bias != nullptr ? s + bias[o] : s,
-                           around_caches);
-            });
+            }
           }
         }
-      }
-    }
-    if (around_caches) finish_stores();
-  });
+        if (around_caches) finish_stores();
+      });
 }
 
 // Checks the arguments, then runs.

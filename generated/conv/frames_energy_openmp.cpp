@@ -18,7 +18,7 @@
 #include "frames_energy_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -31,7 +31,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 void frames_energy(const float* x, float* energy, int64_t W) {
   const int64_t F = larger(floor_div(W - 400, 160) + 1, 0);
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(F, W) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t f_ = 0; f_ < F; ++f_) {
       float total = 0.0f;

@@ -20,7 +20,7 @@
 #include "max_pool_1d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -34,7 +34,7 @@ using namespace kgen_openmp::KGEN_SET;
 void max_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const bool around_caches = B * C * Q * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(floor_div(W - 1, 2) + 1, 3, B * C) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t q_first = 0; q_first < Q; q_first += 256) {
@@ -55,7 +55,7 @@ void max_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) 
 void max_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const bool around_caches = B * C * Q * 2 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(floor_div(W - 1, 2) + 1, 3, B * C) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t q_first = 0; q_first < Q; q_first += 256) {

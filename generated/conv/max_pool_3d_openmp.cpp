@@ -20,7 +20,7 @@
 #include "max_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,32 +37,34 @@ void max_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t
   const int64_t P = floor_div(H, 2);
   const int64_t Q = floor_div(W, 2);
   const bool around_caches = B * C * O * P * Q * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
-    OMP(omp for collapse(4) schedule(static) nowait)
-    for (int64_t bc = 0; bc < B * C; ++bc) {
-      for (int64_t o = 0; o < O; ++o) {
-        for (int64_t p = 0; p < P; ++p) {
-          for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-            for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-              Lanes<float, kLanes32> greatest = -INFINITY;
-              for (int64_t k = 0; k < 2; ++k) {
-                for (int64_t i = 0; i < 2; ++i) {
-                  for (int64_t j = 0; j < 2; ++j) {
-                    greatest =
-                        maximum(greatest,
-                                to_value<T>(load_every(
-                                    &x[((bc * D + 2 * o + k) * H + 2 * p + i) * W + 2 * q + j], 2, active)));
+  in_parallel(
+      product_of(floor_div(D, 2), floor_div(H, 2), floor_div(W, 2), 2, 2, 2, B * C) > 16384, [&]() IN_SET {
+        OMP(omp for collapse(4) schedule(static) nowait)
+        for (int64_t bc = 0; bc < B * C; ++bc) {
+          for (int64_t o = 0; o < O; ++o) {
+            for (int64_t p = 0; p < P; ++p) {
+              for (int64_t q_first = 0; q_first < Q; q_first += 256) {
+                for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
+                  Lanes<float, kLanes32> greatest = -INFINITY;
+                  for (int64_t k = 0; k < 2; ++k) {
+                    for (int64_t i = 0; i < 2; ++i) {
+                      for (int64_t j = 0; j < 2; ++j) {
+                        greatest = maximum(
+                            greatest,
+                            to_value<T>(load_every(&x[((bc * D + 2 * o + k) * H + 2 * p + i) * W + 2 * q + j],
+                                                   2, active)));
+                      }
+                    }
                   }
-                }
+                  store_around(&y[((bc * O + o) * P + p) * Q + q], active, to_stored<T>(greatest),
+                               around_caches);
+                });
               }
-              store_around(&y[((bc * O + o) * P + p) * Q + q], active, to_stored<T>(greatest), around_caches);
-            });
+            }
           }
         }
-      }
-    }
-    if (around_caches) finish_stores();
-  });
+        if (around_caches) finish_stores();
+      });
 }
 
 // Checks the arguments, then runs.

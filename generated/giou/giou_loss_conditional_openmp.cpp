@@ -21,7 +21,7 @@
 #include "giou_loss_conditional_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -56,7 +56,7 @@ void giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target, Store
   Value<T>* const total_parts = reinterpret_cast<Value<T>*>(workspace + space.total_parts);
   int64_t* const total2_parts = reinterpret_cast<int64_t*>(workspace + space.total2_parts);
   const bool around_caches = B * N * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(B * N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
       Value<T> total = Value<T>(0);

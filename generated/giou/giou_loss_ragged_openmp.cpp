@@ -21,7 +21,7 @@
 #include "giou_loss_ragged_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -57,7 +57,7 @@ void giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Sto
   int64_t* const total3_parts = reinterpret_cast<int64_t*>(workspace + space.total3_parts);
   Value<T>* const total2_parts = reinterpret_cast<Value<T>*>(workspace + space.total2_parts);
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(dynamic) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       int64_t total3 = 0;

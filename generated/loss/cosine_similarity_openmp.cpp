@@ -25,7 +25,7 @@
 #include "cosine_similarity_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -41,7 +41,7 @@ template <class T>
 void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, int64_t M,
                              int64_t N) {
   const bool around_caches = M * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -91,7 +91,7 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
   Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
   Value<T>* const total_part3 = reinterpret_cast<Value<T>*>(workspace + space.total_part3);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -123,7 +123,7 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
       }
     });
     const bool around_caches = M * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(M > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m_first = 0; m_first < M; m_first += 256) {
         for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -143,7 +143,7 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
       if (around_caches) finish_stores();
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;

@@ -21,7 +21,7 @@
 #include "kl_divergence_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -52,7 +52,7 @@ void kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss
   const KlDivergenceWorkspace<S, T> space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   S* const total2_parts = reinterpret_cast<S*>(workspace + space.total2_parts);
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       S total2 = S(0);

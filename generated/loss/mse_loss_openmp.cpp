@@ -20,7 +20,7 @@
 #include "mse_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -49,7 +49,7 @@ void mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int
   const MseLossWorkspace<S, T> space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   S* const total_parts = reinterpret_cast<S*>(workspace + space.total_parts);
-  in_parallel([&]() IN_SET {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
       S total = S(0);

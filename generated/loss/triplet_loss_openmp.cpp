@@ -23,7 +23,7 @@
 #include "triplet_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -54,7 +54,7 @@ void triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stor
   const TripletLossWorkspace<S, T> space(B, D);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   S* const total3_parts = reinterpret_cast<S*>(workspace + space.total3_parts);
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(B, D) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       S total3 = S(0);

@@ -19,7 +19,7 @@
 #include "matmul_activation_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -34,7 +34,7 @@ template <class T>
 void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
                                 int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
@@ -56,7 +56,7 @@ template <class T>
 void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
                             int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
@@ -78,7 +78,7 @@ template <class T>
 void matmul_activation_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
                             int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {

@@ -18,7 +18,7 @@
 #include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -31,7 +31,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(2, 2, M, K, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t i = 0; i < 2; ++i) {
       for (int64_t m = i * larger(ceil_div(M, 2), 1);

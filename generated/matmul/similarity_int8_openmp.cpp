@@ -23,7 +23,7 @@
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,7 +37,7 @@ using namespace kgen_openmp::KGEN_SET;
 // For K <= 15 && N <= 15: rows that fill no vector.
 void similarity_int8_short(const int8_t* query, const int8_t* row, const float* query_scale,
                            const float* row_scale, float* score, int64_t M, int64_t K, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -59,7 +59,7 @@ void similarity_int8_short(const int8_t* query, const int8_t* row, const float* 
 void similarity_int8_short2(const int8_t* query, const int8_t* row, const float* query_scale,
                             const float* row_scale, float* score, int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
@@ -96,7 +96,7 @@ void similarity_int8(const int8_t* query, const int8_t* row, const float* query_
   const SimilarityInt8Workspace space(M, K, N);
   int32_t* const total_part = reinterpret_cast<int32_t*>(workspace + space.total_part);
   if (K_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t k_share = 0; k_share < K_shares; ++k_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -126,7 +126,7 @@ void similarity_int8(const int8_t* query, const int8_t* row, const float* query_
       });
     }
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         for (int64_t n = 0; n < N; ++n) {

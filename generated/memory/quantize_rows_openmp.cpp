@@ -25,7 +25,7 @@
 #include "quantize_rows_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -40,7 +40,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 void quantize_rows_short(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N) {
   const bool around_caches = M * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -84,7 +84,7 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
   float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = M * N >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         const int64_t m_ahead = N <= 65536 / kBytes<T> ? smaller(m + 1, M - 1) : m;
@@ -111,7 +111,7 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
       if (around_caches) finish_stores();
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -138,7 +138,7 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
       store(&scale[m], active, load(&scale_here2[m], active));
     });
     const bool around_caches = M * N >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {

@@ -20,7 +20,7 @@
 #include "batch_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,7 +36,7 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
                 Stored<T>* y, Value<T>* batch_mean, Value<T>* batch_variance, Value<T>* running_mean,
                 Value<T>* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
   const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(B, C, H * W) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t c = 0; c < C; ++c) {
       Value<T> total = Value<T>(0);

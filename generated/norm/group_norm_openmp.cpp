@@ -24,7 +24,7 @@
 #include "group_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -70,7 +70,7 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
   Value<T>* const seen_part = reinterpret_cast<Value<T>*>(workspace + space.seen_part);
   if (C * (H * W) <= 4194304 / kBytes<T>) {
     const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(B, G, C, H * W) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t g = 0; g < G; ++g) {
@@ -127,7 +127,7 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
       if (around_caches) finish_stores();
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(B, G, C, H * W) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
         for (int64_t b = 0; b < B; ++b) {
@@ -199,7 +199,7 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
       });
     }
     const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(B, G, C, H * W) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
         for (int64_t b = 0; b < B; ++b) {

@@ -22,7 +22,7 @@
 #include "instance_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -66,7 +66,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
   Value<T>* const seen_part = reinterpret_cast<Value<T>*>(workspace + space.seen_part);
   if (H * W <= 4194304 / kBytes<T>) {
     const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(B, C, H * W) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c = 0; c < C; ++c) {
@@ -116,7 +116,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
       if (around_caches) finish_stores();
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(B, C, H * W) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
         for (int64_t b = 0; b < B; ++b) {
@@ -184,7 +184,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
       });
     }
     const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(B, C, H * W) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
         for (int64_t b = 0; b < B; ++b) {

@@ -26,7 +26,7 @@
 #include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -78,7 +78,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
   Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
   if (M_shares > 1) {
     const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       Value<T>* const total5 = reinterpret_cast<Value<T>*>(mine + space.total5);
       Value<T>* const part2 = reinterpret_cast<Value<T>*>(mine + space.part2);
@@ -178,7 +178,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
     });
   } else {
     const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         Value<T> total_here = Value<T>(0);
@@ -244,7 +244,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
       if (around_caches) finish_stores();
     });
     const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<Value<T>>);
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
@@ -282,7 +282,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
     });
   }
   const bool around_caches2 = N * kBytes<Value<T>> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
@@ -297,7 +297,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
   });
   if (!(M_shares > 1)) {
     const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<Value<T>>);
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
@@ -339,7 +339,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
     });
   }
   const bool around_caches3 = N * kBytes<Value<T>> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {

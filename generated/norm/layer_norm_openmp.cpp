@@ -23,7 +23,7 @@
 #include "layer_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -38,7 +38,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 void layer_norm_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
                       int64_t rows, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<Value<T>>>(
@@ -97,7 +97,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
   Value<T>* const seen_part = reinterpret_cast<Value<T>*>(workspace + space.seen_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         Value<T> total = Value<T>(0);
@@ -140,7 +140,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
       if (around_caches) finish_stores();
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -200,7 +200,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
       store(&total4[row], active, total2);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {

@@ -25,7 +25,7 @@
 #include "log_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -39,7 +39,7 @@ using namespace kgen_openmp::KGEN_SET;
 // For N <= 15: rows that fill no vector.
 template <class T>
 void log_softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<Value<T>>>(
@@ -93,7 +93,7 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         Value<T> greatest = -Value<T>(INFINITY);
@@ -132,7 +132,7 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
       if (around_caches) finish_stores();
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -188,7 +188,7 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
       store(&total2[row], active, total);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {

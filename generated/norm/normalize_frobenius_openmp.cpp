@@ -23,7 +23,7 @@
 #include "normalize_frobenius_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -54,7 +54,7 @@ void normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y,
   const NormalizeFrobeniusWorkspace<T> space(M, N);
   const int64_t mn_chunk = larger(4096, ceil_div(M * N, 256));
   Value<T>* const total_parts = reinterpret_cast<Value<T>*>(workspace + space.total_parts);
-  in_parallel([&]() IN_SET {
+  in_parallel(M * N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
       Value<T> total = Value<T>(0);

@@ -25,7 +25,7 @@
 #include "normalize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -39,7 +39,7 @@ using namespace kgen_openmp::KGEN_SET;
 // For N <= 15: rows that fill no vector.
 template <class T>
 void normalize_l1_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<Value<T>>>(
@@ -81,7 +81,7 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
@@ -106,7 +106,7 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
       if (around_caches) finish_stores();
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -134,7 +134,7 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
       store(&total2[row], active, total);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -158,7 +158,7 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
 // For N <= 15: rows that fill no vector.
 template <class T>
 void normalize_l2_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<Value<T>>>(
@@ -201,7 +201,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
@@ -226,7 +226,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
       if (around_caches) finish_stores();
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -254,7 +254,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
       store(&total2[row], active, total);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -278,7 +278,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
 // For N <= 15: rows that fill no vector.
 template <class T>
 void normalize_largest_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<Value<T>>>(
@@ -320,7 +320,7 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
   Value<T>* const greatest_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_part);
   if (N <= 4194304 / kBytes<T>) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
@@ -344,7 +344,7 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
       if (around_caches) finish_stores();
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -371,7 +371,7 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
       store(&greatest2[row], active, greatest);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {

@@ -24,7 +24,7 @@
 #include "ragged_mean_square_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -57,7 +57,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   if (N <= 1048576 * B) {
     const bool around_caches = N * 4 >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(N > 16384, [&]() IN_SET {
       OMP(omp for schedule(dynamic, larger(1, B / 256)) nowait)
       for (int64_t b = 0; b < B; ++b) {
         const int64_t n_start = row_start[b];
@@ -84,7 +84,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
       if (around_caches) finish_stores();
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(N > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(dynamic, larger(1, N_shares* B / 256)) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t b = 0; b < B; ++b) {
@@ -117,7 +117,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
       store(&rms[b], active, load(&rms_here2[b], active));
     });
     const bool around_caches = N * 4 >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(N > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(dynamic, larger(1, N_shares* B / 256)) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t b = 0; b < B; ++b) {

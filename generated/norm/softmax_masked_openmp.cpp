@@ -23,7 +23,7 @@
 #include "softmax_masked_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -38,7 +38,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 void softmax_masked_short(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
                           int64_t Q, int64_t K) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(B, H, Q, K) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t h_first = 0; h_first < H; h_first += 256) {
@@ -81,7 +81,7 @@ void softmax_masked_short(const Stored<T>* x, const int32_t* length, Stored<T>* 
 template <class T>
 void softmax_masked_short2(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
                            int64_t Q, int64_t K) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(B, H, Q, K) > 16384, [&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t h = 0; h < H; ++h) {
@@ -145,7 +145,7 @@ void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int
                     int64_t K, char* workspace) {
   const SoftmaxMaskedWorkspace space(B, H, Q, K);
   const bool around_caches = B * H * Q * K * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(B, H, Q, K) > 16384, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const e = reinterpret_cast<float*>(mine + space.e);
     OMP(omp for collapse(3) schedule(static) nowait)

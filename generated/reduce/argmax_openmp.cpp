@@ -21,7 +21,7 @@
 #include "argmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,7 +36,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 void argmax_short(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N) {
   const bool around_caches = M * (kBytes<T> + 8) >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -60,7 +60,7 @@ void argmax_short(const Stored<T>* x, int64_t* position, Stored<T>* value, int64
 
 template <class T>
 void argmax(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;

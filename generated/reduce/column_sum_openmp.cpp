@@ -20,7 +20,7 @@
 #include "column_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -50,7 +50,7 @@ void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* worksp
   const ColumnSumWorkspace<S, T> space(M, N);
   S* const total_part = reinterpret_cast<S*>(workspace + space.total_part);
   const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<S>);
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
@@ -86,7 +86,7 @@ void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* worksp
     }
   });
   const bool around_caches = N * kBytes<S> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanesOf<S>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {

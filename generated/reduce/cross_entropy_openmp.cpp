@@ -22,7 +22,7 @@
 #include "cross_entropy_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -53,7 +53,7 @@ void cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* me
   const CrossEntropyWorkspace<S, T> space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   S* const total2_parts = reinterpret_cast<S*>(workspace + space.total2_parts);
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       S total2 = S(0);

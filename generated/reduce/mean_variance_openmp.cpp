@@ -23,7 +23,7 @@
 #include "mean_variance_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -38,7 +38,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class S, class T>
 void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N) {
   const bool around_caches = M * (2 * kBytes<S>) >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) IN_SET {
@@ -85,7 +85,7 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
   S* const total_part3 = reinterpret_cast<S*>(workspace + space.total_part3);
   S* const seen_part = reinterpret_cast<S*>(workspace + space.seen_part);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m_ = 0; m_ < M; ++m_) {
@@ -145,7 +145,7 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
       store(&row_variance[m_], active, quotient(total2, S(N)));
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m_ = 0; m_ < M; ++m_) {
         S total = S(0);

@@ -23,7 +23,7 @@
 #include "row_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -38,7 +38,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class S, class T>
 void row_sum_short(const Stored<T>* x, S* total, int64_t M, int64_t N) {
   const bool around_caches = M * kBytes<S> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -72,7 +72,7 @@ void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace
   const RowSumWorkspace<S, T> space(M, N);
   S* const total_part = reinterpret_cast<S*>(workspace + space.total_part);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -91,7 +91,7 @@ void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace
       }
     });
     const bool around_caches = M * kBytes<S> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(M > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m_first = 0; m_first < M; m_first += 256) {
         for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -105,7 +105,7 @@ void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace
       if (around_caches) finish_stores();
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;

@@ -18,7 +18,7 @@
 #include "segment_sum_by_id_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -31,7 +31,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B) {
   const int64_t d_part = share_of(D, 1, columns_of(B * 4, 512));
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(D, B) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t d_first = 0; d_first < D; d_first += d_part) {
       const int64_t d_end = smaller(d_first + d_part, D);

@@ -22,7 +22,7 @@
 #include "segment_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -56,7 +56,7 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N_shares > 1) {
     const int64_t d_part = share_of(D, N_shares * B, 8192 / kBytes<Value<T>>);
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(N, D) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(dynamic, larger(1, N_shares* B* D / 256)) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t b = 0; b < B; ++b) {
@@ -96,7 +96,7 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
       }
     });
     const bool around_caches = B * D * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(B, D) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t d_first = 0; d_first < D; d_first += 256) {
@@ -115,7 +115,7 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
   } else {
     const int64_t d_part = share_of(D, B, 8192 / kBytes<Value<T>>);
     const bool around_caches = B * D * kBytes<T> >= kBeyondCaches;
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(N, D) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(dynamic, larger(1, B* D / 256)) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t d_first = 0; d_first < D; d_first += d_part) {

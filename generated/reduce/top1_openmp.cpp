@@ -21,7 +21,7 @@
 #include "top1_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,7 +36,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 void top1_short(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V) {
   const bool around_caches = B * (kBytes<Value<T>> + 4) >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += 256) {
       for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) IN_SET {
@@ -64,7 +64,7 @@ void top1_short(const Stored<T>* score, int32_t* best, Value<T>* probability, in
 
 template <class T>
 void top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       int64_t where = -1;

@@ -22,7 +22,7 @@
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -58,7 +58,7 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (M_shares > 1) {
     const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<T>);
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
@@ -104,7 +104,7 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   }
   const int64_t n_part2 = share_of(N, M_shares, 8192 / kBytes<T>);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
@@ -157,7 +157,7 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (M_shares > 1) {
     const int64_t n_part = share_of(N, M_shares, 1024);
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
@@ -191,7 +191,7 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   }
   const int64_t n_part2 = share_of(N, M_shares, 1024);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part2) {

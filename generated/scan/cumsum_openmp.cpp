@@ -23,7 +23,7 @@
 #include "cumsum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,7 +37,7 @@ using namespace kgen_openmp::KGEN_SET;
 // For N <= 15: rows that fill no vector.
 template <class T>
 void cumsum_short(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -87,7 +87,7 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   T* const start2 = reinterpret_cast<T*>(workspace + space.start2);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -120,7 +120,7 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
     });
   }
   const bool around_caches = M * N * (3 * kBytes<T>) >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -165,7 +165,7 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
 // For N <= 15: rows that fill no vector.
 void cumsum_i32_short(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
                       int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -214,7 +214,7 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   int64_t* const start2 = reinterpret_cast<int64_t*>(workspace + space.start2);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -244,7 +244,7 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
     });
   }
   const bool around_caches = M * N * 12 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {

@@ -24,7 +24,7 @@
 #include "linear_recurrence_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -62,7 +62,7 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (S_shares > 1) {
     const int64_t c_part = share_of(C, S_shares * B, 1024);
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
         for (int64_t b = 0; b < B; ++b) {
@@ -118,7 +118,7 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
   }
   const int64_t c_part2 = share_of(C, S_shares * B, 2048);
   const bool around_caches = B * S * C * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
       for (int64_t b = 0; b < B; ++b) {
@@ -182,7 +182,7 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
   double* const start = reinterpret_cast<double*>(workspace + space.start);
   if (S_shares > 1) {
     const int64_t c_part = share_of(C, S_shares * B, 1024);
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
         for (int64_t b = 0; b < B; ++b) {
@@ -238,7 +238,7 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
   }
   const int64_t c_part2 = share_of(C, S_shares * B, 1024);
   const bool around_caches = B * S * C * 8 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
       for (int64_t b = 0; b < B; ++b) {

@@ -18,7 +18,7 @@
 #include "prefix_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -32,7 +32,7 @@ using namespace kgen_openmp::KGEN_SET;
 void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
   const int64_t n_part = share_of(N, 1, 2048);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(larger(1, ceil_div(M, 64)), M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);

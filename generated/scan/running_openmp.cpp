@@ -26,7 +26,7 @@
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -40,7 +40,7 @@ using namespace kgen_openmp::KGEN_SET;
 // For N <= 15: rows that fill no vector.
 template <class T>
 void running_cumsum_short(const T* x, T* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -77,7 +77,7 @@ void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -105,7 +105,7 @@ void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
     });
   }
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -128,7 +128,7 @@ void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
 
 // For N <= 15: rows that fill no vector.
 void running_cumsum_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -163,7 +163,7 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -188,7 +188,7 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -213,7 +213,7 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
 // For N <= 15: rows that fill no vector.
 template <class T>
 void running_cumsum_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -250,7 +250,7 @@ void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* work
   T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -278,7 +278,7 @@ void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* work
     });
   }
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -301,7 +301,7 @@ void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* work
 
 // For N <= 15: rows that fill no vector.
 void running_cumsum_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -336,7 +336,7 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -361,7 +361,7 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -386,7 +386,7 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
 // For N <= 15: rows that fill no vector.
 template <class T>
 void running_cumsum_reverse_short(const T* x, T* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -423,7 +423,7 @@ void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* worksp
   T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -451,7 +451,7 @@ void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* worksp
     });
   }
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -474,7 +474,7 @@ void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* worksp
 
 // For N <= 15: rows that fill no vector.
 void running_cumsum_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -509,7 +509,7 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -534,7 +534,7 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -559,7 +559,7 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
 // For N <= 15: rows that fill no vector.
 template <class T>
 void running_cumsum_reverse_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -596,7 +596,7 @@ void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, ch
   T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -624,7 +624,7 @@ void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, ch
     });
   }
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -647,7 +647,7 @@ void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, ch
 
 // For N <= 15: rows that fill no vector.
 void running_cumsum_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -683,7 +683,7 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -708,7 +708,7 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -732,7 +732,7 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_f32_short(const float* x, float* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -767,7 +767,7 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
   double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -803,7 +803,7 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
     }
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -826,7 +826,7 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
 
 void running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N) {
   const bool around_caches = M * N * 8 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = 1.0;
@@ -841,7 +841,7 @@ void running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N) {
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -876,7 +876,7 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -901,7 +901,7 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -925,7 +925,7 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_exclusive_f32_short(const float* x, float* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -960,7 +960,7 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
   double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -996,7 +996,7 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
     }
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1018,7 +1018,7 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
 
 void running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_t N) {
   const bool around_caches = M * N * 8 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = 1.0;
@@ -1033,7 +1033,7 @@ void running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -1068,7 +1068,7 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -1093,7 +1093,7 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1117,7 +1117,7 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_reverse_f32_short(const float* x, float* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -1152,7 +1152,7 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
   double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -1188,7 +1188,7 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
     }
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1211,7 +1211,7 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
 
 void running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t N) {
   const bool around_caches = M * N * 8 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = 1.0;
@@ -1226,7 +1226,7 @@ void running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t 
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -1261,7 +1261,7 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -1286,7 +1286,7 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1310,7 +1310,7 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_reverse_exclusive_f32_short(const float* x, float* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -1345,7 +1345,7 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
   double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -1381,7 +1381,7 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
     }
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1404,7 +1404,7 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
 
 void running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N) {
   const bool around_caches = M * N * 8 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       double carry = 1.0;
@@ -1419,7 +1419,7 @@ void running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M
 
 // For N <= 15: rows that fill no vector.
 void running_cumprod_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -1455,7 +1455,7 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -1480,7 +1480,7 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1505,7 +1505,7 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
 // For N <= 15: rows that fill no vector.
 template <class T>
 void running_cummax_short(const T* x, T* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -1542,7 +1542,7 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -1567,7 +1567,7 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
     });
   }
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
@@ -1591,7 +1591,7 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
 
 // For N <= 15: rows that fill no vector.
 void running_cummax_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
@@ -1626,7 +1626,7 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   int32_t* const total_part = reinterpret_cast<int32_t*>(workspace + space.total_part);
   int32_t* const start = reinterpret_cast<int32_t*>(workspace + space.start);
   if (N_shares > 1) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
@@ -1652,7 +1652,7 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
     });
   }
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel([&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {

@@ -20,7 +20,7 @@
 #include "coo_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 9
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -55,7 +55,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                 int64_t M, int64_t K, int64_t N, char* workspace) {
   const CooMatmulWorkspace space(S, M, K, N);
   if (N >= 16) {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(ceil_div(N, 128), S, M, K, N) > 16384, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const total = reinterpret_cast<float*>(mine + space.total);
       OMP(omp for schedule(static) nowait)
@@ -120,7 +120,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
       }
     });
   } else {
-    in_parallel([&]() IN_SET {
+    in_parallel(product_of(ceil_div(N, 128), S, M, K, N) > 16384, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const total2 = reinterpret_cast<float*>(mine + space.total2);
       OMP(omp for schedule(static) nowait)

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "emit/lanes.h"
+#include "emit/phase_work.h"
 #include "emit/reuse_names.h"
 #include "emit/target_file.h"
 #include "plan/access.h"
@@ -199,13 +200,13 @@ private:
     clauses += is_uneven(chain) ? turns(takes_lanes(last) ? others : work) : " schedule(static)";
     const bool known = work.find_first_not_of("0123456789") == std::string::npos;
     const bool too_few = only_maps && known && std::stoll(work) <= kSerialBelow; // for threads
+    const std::string rounds = only_maps ? (known ? "" : work) : rounds_text(phase);
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
     const LanePrinter::Part length = takes_lanes(last) ? part_of(last, crossing, around) : LanePrinter::Part{};
-    const std::string much = only_maps && !known ? work + " > " + std::to_string(kSerialBelow) + ", " : "";
     if (too_few)
       worker_pointers(phase);
     else
-      begin_threads(phase, clauses, much);
+      begin_threads(phase, clauses, rounds);
     Printer::Range whole; // of a loop over parts
     for (const PlanNode *n : chain) {
       if (n->parts > 0)
@@ -259,10 +260,23 @@ private:
 
   // Before the loops that threads share. Where each has memory of its own, or waits for its own stores around the
   // caches, what is said of the threads stands outside of their loop.
-  void begin_threads(const Phase &phase, const std::string &clauses, const std::string &much) {
+  void begin_threads(const Phase &phase, const std::string &clauses, const std::string &rounds) {
+    const std::string much = rounds.empty() ? "" : rounds + " > " + std::to_string(kSerialBelow) + ", ";
     printer_.lines.add(spelling().helper("in_parallel") + "(" + much + "[&]() IN_SET {");
     worker_pointers(phase);
     printer_.lines.add("#pragma omp for" + clauses + " nowait");
+  }
+
+  // The rounds of the innermost loops, where a call's sizes tell.
+  std::string rounds_text(const Phase &phase) {
+    const std::vector<std::string> sizes = rounds_of(plan_, phase, printer_);
+    std::string out;
+    for (const std::string &size : sizes)
+      out += (out.empty() ? "" : ", ") + size;
+    if (out.find_first_not_of("0123456789, ") == std::string::npos)
+      return "";
+    return sizes.size() == 1 ? at_least(code_of(out), binding::kAdd)
+                             : spelling().helper("product_of") + "(" + out + ")";
   }
 
   void end_threads(bool around) {
@@ -455,7 +469,7 @@ private:
               partials_name(var) + ");");
     }
     const bool around = printer_.lanes != nullptr && stream_outputs(root);
-    begin_threads(phase, is_uneven({&root}) ? " schedule(dynamic)" : " schedule(static)", "");
+    begin_threads(phase, is_uneven({&root}) ? " schedule(dynamic)" : " schedule(static)", rounds_text(phase));
     out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
             ") {");
     const std::string slot =

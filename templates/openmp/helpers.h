@@ -141,13 +141,19 @@ inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
   return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
 }
+//@ product_of
+// Of sizes; it may be more than 64 bits can count.
+template <class... Size>
+inline double product_of(Size... sizes) {
+  return (1.0 * ... * double(sizes));
+}
 //@ in_parallel
-// Runs the work on each thread of a team, if it is much. (It is a function of this set of instructions; what
-// stands in a parallel region itself may not be.)
+// Runs the work on each thread of a team, if it is much; else here. (The work is a function of this set of
+// instructions; what stands in a parallel region itself may not be.)
 template <class Work>
 inline void in_parallel(bool much, const Work& work) {
-  (void)much;
-  OMP(omp parallel if (much))
+  if (!much) return work();
+  OMP(omp parallel)
   work();
 }
 template <class Work>

@@ -17,8 +17,9 @@ scalars.a = "f32"
 body = 'z = a * x;'
 )");
   CHECK(has(text, "for (int64_t n_first = 0; n_first < N; n_first += 4096) {"));
-  CHECK(has(text,
-            "[=](int64_t n, auto active) IN_SET { store_around(&z[n], active, a * load(&x[n], active), around_caches); }"));
+  CHECK(has(
+      text,
+      "[=](int64_t n, auto active) IN_SET { store_around(&z[n], active, a * load(&x[n], active), around_caches); }"));
 }
 
 TEST_CASE("what goes around the caches begins with the lines of the output, but not where groups are added up") {
@@ -98,7 +99,8 @@ inputs.x = "f32[M, N]"
 outputs.y = "f32[M, N]"
 body = 'y = x / sum(x, N);'
 )");
-  CHECK(has(text, "if (N <= 1048576) { const bool around_caches = M * N * 4 >= kBeyondCaches; in_parallel([&]() IN_SET {"));
+  CHECK(has(text, "if (N <= 1048576) { const bool around_caches = M * N * 4 >= kBeyondCaches; "
+                  "in_parallel(product_of(M, N) > 16384, [&]() IN_SET {"));
   CHECK(has(text, "total_part[n_share * M + m] = total;"));
   CHECK(has(text, "const float total = total2[m];"));
   CHECK(has(text, "store_around(&y[m * N + n], active, quotient(load(&x[m * N + n], active), total), around_caches);"));
@@ -156,7 +158,8 @@ outputs.y = "f32[M, N]"
 body = 'y = cumsum_reverse(x * x, N);'
 )");
   CHECK(has(text, "const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));"));
-  CHECK(has(text, "if (N_shares > 1) { in_parallel([&]() IN_SET { OMP(omp for collapse(2) schedule(static) nowait) "
+  CHECK(has(text, "if (N_shares > 1) { in_parallel(product_of(M, N) > 16384, [&]() IN_SET { OMP(omp for collapse(2) "
+                  "schedule(static) nowait) "
                   "for (int64_t n_share = 0; n_share < N_shares; ++n_share) {"));
   CHECK(has(text, "for (int64_t n_share = N_shares; n_share-- > 0;) { store(&start[n_share * M + m], active, carry); "
                   "carry = carry + load(&total_part[n_share * M + m], active); }"));
@@ -478,8 +481,9 @@ TEST_CASE("arrays that are read at places of each lane's own are read lane by la
     return openmp_text("kernel = \"k\"\ninputs.k = \"i32[N]\"\noutputs.y = \"i32[N]\"\nbody = '''\nint v[4];\n" +
                        statements + "\ny = v[k & 3];\n'''\n");
   };
-  CHECK(has(text("v[1] = k;"),
-            "y[n], active, gather<int32_t>(n, active, [&](int64_t n_at, int lane) IN_SET { return v[k[n_at] & 3][lane]; })"));
+  CHECK(has(
+      text("v[1] = k;"),
+      "y[n], active, gather<int32_t>(n, active, [&](int64_t n_at, int lane) IN_SET { return v[k[n_at] & 3][lane]; })"));
   CHECK(has(text("v[k & 3] = 5;"), "int32_t v[4] = {};"));
   CHECK(has(text("v[k & 3] = 5;"), "v[k[n] & 3] = 5;"));
   CHECK(has(text("v[k & 7] = 5;"), "if (inside(int64_t(k[n] & 7), 4)) v[int64_t(k[n] & 7)] = 5;"));
@@ -571,6 +575,24 @@ TEST_CASE("a counter that stays below an axis' size needs no guard") {
 }
 
 } // namespace
+TEST_CASE("threads start where a call has rounds enough, however they are nested") {
+  const auto of = [](const std::string &arrays, const std::string &body) {
+    return emitted_text("kernel = \"k\"\n" + arrays + "body = '" + body + "'\n", "_openmp.cpp", "void k(");
+  };
+  CHECK(has(of("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\n", "y = max(x, N);"),
+            "in_parallel(product_of(M, N) > 16384, [&]() IN_SET {"));
+  CHECK(has(of("inputs.a = \"f32[M, K]\"\ninputs.b = \"f32[K, N]\"\noutputs.c = \"f32[M, N]\"\n", "c = dot(a, b, K);"),
+            "in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {"));
+  // Rows of their own lengths have as many rounds as there are elements; loops that end by what they find, any number.
+  CHECK(has(of("inputs.x = \"f32[B, N]\"\noutputs.y = \"f32[B]\"\ntables.s = \"i32[B + 1]\"\n"
+               "axes.N = { ragged = \"s\", over = \"B\" }\n",
+               "y = sum(x, N);"),
+            "in_parallel(N > 16384, [&]() IN_SET {"));
+  CHECK(
+      has(of("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\n", "float s = sum(x, N); while (s > 1) s /= 2; y = s;"),
+          "in_parallel([&]() IN_SET {"));
+}
+
 TEST_CASE("folds with one condition side by side ask it once; few are counted in 32 bits, and without a question") {
   const std::string text = openmp_text(R"(
 kernel = "pool"
