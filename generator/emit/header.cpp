@@ -30,6 +30,12 @@ std::string banner(const Spec &spec, const std::string &plan) {
   return plan.empty() ? text : text + "//\n" + as_comment(plan);
 }
 
+bool takes_workspace(const Function &function, const std::string &target, const TargetSource &source) {
+  const std::string query = function.stem + "_" + target + "_workspace(";
+  return std::any_of(source.launchers.begin(), source.launchers.end(),
+                     [&](const std::string &text) { return text.find(query) != std::string::npos; });
+}
+
 namespace {
 
 std::string comment(const std::string &text) {
@@ -75,12 +81,6 @@ std::string spec_type(const Kernel &kernel, const Argument &a) {
     if (c_name(s.name) == a.name)
       return std::string(type_row(s.type).name);
   return "i64";
-}
-
-bool takes_workspace(const Function &function, const std::string &target, const TargetSource &source) {
-  const std::string query = function.stem + "_" + target + "_workspace(";
-  return std::any_of(source.launchers.begin(), source.launchers.end(),
-                     [&](const std::string &text) { return text.find(query) != std::string::npos; });
 }
 
 // What callers must know to make data: the facts of tables, the choices of a size.

@@ -15,6 +15,8 @@ std::string banner(const Spec &spec, const std::string &plan);
 
 // The C function that says which set of instructions the OpenMP functions use.
 std::string instructions_function(const Spec &spec);
+// Has the function of this target memory for intermediates, which callers may give?
+bool takes_workspace(const Function &function, const std::string &target, const TargetSource &source);
 
 std::string header_text(const Spec &spec, const std::vector<Function> &functions,
                         const std::map<std::string, const TargetSource *> &targets, const Statuses &statuses,

@@ -12,17 +12,15 @@
 
 namespace kgen {
 
-// The emitted file of this suffix from the first `start` on, without line breaks and indentation.
-inline std::string emitted_text(const std::string &spec_text, const std::string &suffix, const std::string &start) {
+// A spec as far as emit wants it, without the rewrites that are only for speed.
+inline std::vector<Variation> variations_of(const Spec &spec) {
   Diagnostics diags;
-  const auto spec = load_spec("test.toml", spec_text, {}, diags);
-  REQUIRE(spec);
-  const auto variants = variants_of(*spec);
-  const auto bodies = body::parse_body(*spec, variants, diags);
+  const auto variants = variants_of(spec);
+  const auto bodies = body::parse_body(spec, variants, diags);
   REQUIRE(bodies);
   std::vector<Variation> variations;
   for (size_t i = 0; i < variants.size(); ++i) {
-    const auto kernel = build_kernel(*spec, variants[i], (*bodies)[i], diags);
+    const auto kernel = build_kernel(spec, variants[i], (*bodies)[i], diags);
     REQUIRE(kernel);
     Variation v;
     v.variant = variants[i];
@@ -33,6 +31,15 @@ inline std::string emitted_text(const std::string &spec_text, const std::string 
     v.lowered_facts = v.facts;
     variations.push_back(std::move(v));
   }
+  return variations;
+}
+
+// The emitted file of this suffix from the first `start` on, without line breaks and indentation.
+inline std::string emitted_text(const std::string &spec_text, const std::string &suffix, const std::string &start) {
+  Diagnostics diags;
+  const auto spec = load_spec("test.toml", spec_text, {}, diags);
+  REQUIRE(spec);
+  const std::vector<Variation> variations = variations_of(*spec);
   EmitOptions options;
   options.standalone = true; // with helpers, of which some tests are
   for (const EmittedFile &file : emit_files(*spec, variations, options)) {
