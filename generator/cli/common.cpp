@@ -96,6 +96,9 @@ CompileOptions compile_options(const Options &options, const LoadOptions &load, 
   out.emit.templates = options.templates;
   out.emit.selfcheck = options.selfcheck;
   out.emit.standalone = options.standalone;
+  if (!options.bind.empty())
+    out.emit.bindings = split(options.bind, ',');
+  out.emit.bind_namespace = options.bind_namespace;
   if (!options.targets.empty()) {
     std::vector<std::string> targets = split(options.targets, ',');
     out.emit.openmp = std::find(targets.begin(), targets.end(), "openmp") != targets.end();

@@ -30,7 +30,7 @@ std::vector<std::string> strays(const Options &options, const std::vector<MadeFi
         std::any_of(made.begin(), made.end(), [&](const MadeFile &f) { return f.file.path == path; }))
       continue;
     std::optional<std::string> text = read_file(path, kLargestOutput, reason);
-    if (text && text->starts_with(kBanner))
+    if (text && has_banner(*text))
       out.push_back(path);
   }
   std::sort(out.begin(), out.end());

@@ -53,7 +53,7 @@ private:
     const std::optional<std::string> text = read_file(path, kLargestOutput, reason);
     if (!text || hash_of(*text) != entry.hash)
       return "was edited";
-    return text->starts_with(kBanner) ? "" : "is no file that kgen wrote";
+    return has_banner(*text) ? "" : "is no file that kgen wrote";
   }
 
   std::vector<std::string> paths_;

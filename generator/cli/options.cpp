@@ -1,12 +1,15 @@
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
 #include "cli/compile.h"
+#include "emit/bindings/bindings.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -77,6 +80,24 @@ bool is_mistyped(const std::string &word) {
   return true;
 }
 
+// --bind and --namespace.
+bool check_bindings(const Options &options) {
+  std::vector<std::string> kinds, given;
+  for (const BindingRow &row : binding_rows())
+    kinds.emplace_back(row.name);
+  for (const std::string &kind : options.bind.empty() ? given : split(options.bind, ',')) {
+    if (find_binding(kind) == nullptr)
+      return refuse("--bind takes " + join(kinds, ", ") + ", not " + kind);
+    if (std::ranges::count(given, kind) != 0)
+      return refuse("--bind names " + kind + " twice");
+    given.push_back(kind);
+  }
+  if (!given.empty() && !options.targets.empty() && std::ranges::count(split(options.targets, ','), "openmp") == 0)
+    return refuse("--bind needs the OpenMP functions: name openmp in --targets too");
+  return is_identifier(options.bind_namespace) ||
+         refuse("--namespace takes a C identifier, not " + options.bind_namespace);
+}
+
 // What CLI11 does not know of.
 bool check_values(Options &options) {
   for (const OptionRow &row : option_rows())
@@ -97,6 +118,8 @@ bool check_values(Options &options) {
   for (const std::string &target : split(options.targets, ','))
     if (!options.targets.empty() && target != "openmp" && target != "cuda")
       return refuse("--targets takes openmp, cuda or both, not " + options.targets);
+  if (!check_bindings(options))
+    return false;
   std::error_code error;
   if (!options.templates.empty() && !std::filesystem::is_directory(options.templates, error))
     return refuse("--templates takes a folder, and " + options.templates + " is none");

@@ -35,6 +35,7 @@ struct Options {
   int64_t jobs = 0;
   std::vector<std::string> defines, batch, includes, allowed;
   std::string templates, targets;
+  std::string bind, bind_namespace = "kgen";
   std::string stop_after;
   std::string format = "human", color = "auto", sarif;
   std::vector<std::string> sizes, inputs, outputs, scalars;

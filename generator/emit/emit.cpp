@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "emit/bindings/bindings.h"
 #include "emit/computed_sizes.h"
 #include "emit/format.h"
 #include "emit/header.h"
@@ -319,6 +320,12 @@ std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variatio
         {spec.kernel + "_selfcheck.cpp", format_cpp(selfcheck_text(spec, functions, files.back().text, templates))});
   if (options.cuda)
     files.push_back(source_file(spec, templates, TargetKind::cuda, cuda, options));
+  if (!options.bindings.empty()) {
+    const Signature signature = signature_of(spec, functions, targets);
+    for (const std::string &name : options.bindings)
+      for (EmittedFile &file : find_binding(name)->files({spec, signature, templates, options}))
+        files.push_back(std::move(file));
+  }
   return files;
 }
 

@@ -20,6 +20,8 @@ struct EmitOptions {
   bool standalone = false; // each file has the helpers that it uses inside; else it includes the helper header
   std::string to_root;     // how the files' folder leads to that of the helper headers: "", "../"
   std::string templates;   // a folder that overrides embedded templates
+  std::vector<std::string> bindings;   // rows of emit/bindings/bindings.h
+  std::string bind_namespace = "kgen"; // of operators and targets that frameworks register
 };
 
 // `variations` in the order of variants_of.

@@ -323,11 +323,11 @@ TEST_CASE("sizes are written in Python and in C++") {
   CHECK(python(op(O::divide, sum, kTwo)) == "(N + 2) // 2");
   CHECK(python(op(O::cdiv, sum, kTwo)) == "-(-(N + 2) // 2)");
   CHECK(python(op(O::modulo, kN, kM)) == "_floor_mod(N, M)");
-  CHECK(python(Size::make(O::choose, {op(O::less, kN, kM), kN, kTwo})) == "N if (N < M) else 2");
+  CHECK(python(Size::make(O::choose, {op(O::less, kN, kM), kN, kTwo})) == "N if N < M else 2");
   CHECK(python(op(O::max, sum, Size::integer(0))) == "max(N + 2, 0)");
   CHECK(cpp(op(O::divide, sum, kTwo)) == "floor_div(N + 2, 2)");
   CHECK(cpp(op(O::max, sum, Size::integer(0))) == "std::max<int64_t>(N + 2, 0)");
-  CHECK(cpp(Size::make(O::choose, {op(O::less, kN, kM), kN, kTwo})) == "(N < M) ? N : 2");
+  CHECK(cpp(Size::make(O::choose, {op(O::less, kN, kM), kN, kTwo})) == "N < M ? N : 2");
   CHECK(may_divide_by_zero(op(O::divide, kN, kM)));
   CHECK(!may_divide_by_zero(op(O::divide, kN, kTwo)));
 }

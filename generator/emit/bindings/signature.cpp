@@ -1,28 +1,27 @@
 #include "emit/bindings/signature.h"
 
 #include <algorithm>
-#include <set>
 
 #include "emit/bindings/sizes_of_arrays.h"
 #include "emit/computed_sizes.h"
 #include "emit/header.h"
 #include "ir/interpret_sizes.h"
-#include "support/check.h"
+#include "support/text.h"
 
 namespace kgen {
 namespace {
 
-// Words of Python, and names that all bindings have for something else.
-const std::set<std::string> &taken_names() {
-  static const std::set<std::string> names = {
-      "False",    "None",   "True",  "and",  "as",     "assert",   "async", "await", "break",  "class",
-      "continue", "def",    "del",   "elif", "else",   "except",   "for",   "from",  "global", "if",
-      "finally",  "import", "in",    "is",   "lambda", "nonlocal", "not",   "or",    "pass",   "raise",
-      "return",   "try",    "while", "with", "yield",  "out",      "self"};
-  return names;
-}
+// Words of Python, what `out` and `self` are to all bindings, and what their functions call.
+constexpr std::string_view kTakenNames =
+    "False None True and as assert async await break class continue def del elif else except for from global if import "
+    "in is lambda nonlocal not or pass raise return try while with yield "
+    "out self np jax jnp torch math ctypes len type int float bool str tuple list max min isinstance";
 
-std::string parameter_name(const std::string &name) { return taken_names().count(name) != 0 ? name + "_" : name; }
+// With underscores behind what is taken, and behind what begins with one, as the bindings' own names do.
+std::string parameter_name(const std::string &name) {
+  const std::vector<std::string> taken = split(kTakenNames, ' ');
+  return name.starts_with("_") || std::ranges::count(taken, name) != 0 ? name + "_" : name;
+}
 
 std::string text_of(const ParamValue &value) {
   if (const auto *number = std::get_if<int64_t>(&value))

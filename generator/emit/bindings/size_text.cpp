@@ -34,26 +34,32 @@ const char *symbol(SizeOp op) {
   }
 }
 
-// Parentheses around all that is no name, number or call: right whatever stands beside it.
+// How closely the outermost operation of a text binds: the same in both languages.
+enum Binding { kChoice, kComparison, kSum, kProduct, kSign, kAtom };
+struct Written {
+  std::string text;
+  Binding binding = kAtom;
+};
+
 class Writer {
 public:
   Writer(const SpellName &spell, bool python) : spell_(spell), python_(python) {}
 
-  std::string outermost(const Size &s) {
-    const std::string text = write(s);
-    return text.front() == '(' && closes_at_end(text) ? text.substr(1, text.size() - 2) : text;
-  }
-
-  std::string write(const Size &s) {
+  Written write(const Size &s) {
     switch (s.op) {
     case SizeOp::integer:
-      return s.value < 0 ? "(" + std::to_string(s.value) + ")" : std::to_string(s.value);
+      return {std::to_string(s.value), s.value < 0 ? kSign : kAtom};
     case SizeOp::axis:
     case SizeOp::param:
     case SizeOp::table:
-      return spell_(s);
+      return {spell_(s)};
     case SizeOp::negate:
-      return "(-" + write(s.args[0]) + ")";
+      return {"-" + operand(s.args[0], kAtom), kSign};
+    case SizeOp::add:
+    case SizeOp::subtract:
+      return infix(s, kSum);
+    case SizeOp::multiply:
+      return infix(s, kProduct);
     case SizeOp::divide:
     case SizeOp::modulo:
     case SizeOp::cdiv:
@@ -62,46 +68,46 @@ public:
       return choice(s);
     case SizeOp::min:
     case SizeOp::max:
-      return std::string(python_ ? "" : "std::") + (s.op == SizeOp::min ? "min" : "max") +
-             (python_ ? "(" : "<int64_t>(") + outermost(s.args[0]) + ", " + outermost(s.args[1]) + ")";
+      return {std::string(python_ ? "" : "std::") + (s.op == SizeOp::min ? "min" : "max") +
+              (python_ ? "" : "<int64_t>") + arguments(s)};
     case SizeOp::grid:
     case SizeOp::grid_size:
       KGEN_UNREACHABLE("an extent over steps");
     default:
-      return "(" + write(s.args[0]) + " " + symbol(s.op) + " " + write(s.args[1]) + ")";
+      return {operand(s.args[0], kSum) + " " + symbol(s.op) + " " + operand(s.args[1], kSum), kComparison};
     }
   }
 
 private:
-  std::string division(const Size &s) {
-    const std::string a = outermost(s.args[0]), b = outermost(s.args[1]);
+  // In parentheses where it binds less closely than this.
+  std::string operand(const Size &s, Binding least) {
+    const Written w = write(s);
+    return w.binding < least ? "(" + w.text + ")" : w.text;
+  }
+  std::string arguments(const Size &s) { return "(" + write(s.args[0]).text + ", " + write(s.args[1]).text + ")"; }
+
+  Written infix(const Size &s, Binding binding) {
+    return {operand(s.args[0], binding) + " " + symbol(s.op) + " " +
+                operand(s.args[1], static_cast<Binding>(binding + 1)),
+            binding};
+  }
+
+  Written division(const Size &s) {
     const bool is_safe = s.args[1].is_integer() && s.args[1].value != 0;
-    if (!python_ || !is_safe)
-      return std::string(python_ ? "_" : "") +
-             (s.op == SizeOp::divide   ? "floor_div("
-              : s.op == SizeOp::modulo ? "floor_mod("
-                                       : "ceil_div(") +
-             a + ", " + b + ")";
-    const std::string left = write(s.args[0]), right = write(s.args[1]);
-    if (s.op == SizeOp::cdiv)
-      return "(-(-" + left + " // " + right + "))";
-    return "(" + left + (s.op == SizeOp::divide ? " // " : " % ") + right + ")";
-  }
-
-  std::string choice(const Size &s) {
-    const std::string condition = write(s.args[0]), yes = write(s.args[1]), no = write(s.args[2]);
-    return python_ ? "(" + yes + " if " + condition + " else " + no + ")"
-                   : "(" + condition + " ? " + yes + " : " + no + ")";
-  }
-
-  static bool closes_at_end(const std::string &text) {
-    int depth = 0;
-    for (size_t i = 0; i < text.size(); ++i) {
-      depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-      if (depth == 0)
-        return i + 1 == text.size();
+    if (!python_ || !is_safe) {
+      const char *name = s.op == SizeOp::divide ? "floor_div" : s.op == SizeOp::modulo ? "floor_mod" : "ceil_div";
+      return {(python_ ? "_" : "") + (name + arguments(s))};
     }
-    return false;
+    const std::string divisor = operand(s.args[1], kSign);
+    if (s.op == SizeOp::cdiv)
+      return {"-(-" + operand(s.args[0], kAtom) + " // " + divisor + ")", kSign};
+    return {operand(s.args[0], kProduct) + (s.op == SizeOp::divide ? " // " : " % ") + divisor, kProduct};
+  }
+
+  Written choice(const Size &s) {
+    const std::string condition = operand(s.args[0], kComparison), yes = operand(s.args[1], kComparison),
+                      no = operand(s.args[2], kComparison);
+    return {python_ ? yes + " if " + condition + " else " + no : condition + " ? " + yes + " : " + no, kChoice};
   }
 
   const SpellName &spell_;
@@ -110,9 +116,9 @@ private:
 
 } // namespace
 
-std::string python_size(const Size &size, const SpellName &spell) { return Writer(spell, true).outermost(size); }
+std::string python_size(const Size &size, const SpellName &spell) { return Writer(spell, true).write(size).text; }
 
-std::string cpp_size(const Size &size, const SpellName &spell) { return Writer(spell, false).outermost(size); }
+std::string cpp_size(const Size &size, const SpellName &spell) { return Writer(spell, false).write(size).text; }
 
 bool may_divide_by_zero(const Size &size) {
   return any_node(size,

@@ -1,0 +1,32 @@
+// The kinds of bindings: one row of a table each. A binding turns a signature into the texts of its files.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emit/bindings/signature.h"
+#include "emit/emit.h"
+#include "emit/render.h"
+
+namespace kgen {
+
+// What a binding is made from.
+struct BindingInput {
+  const Spec &spec;
+  const Signature &signature;
+  const Templates &templates;
+  const EmitOptions &options; // bind_namespace, standalone
+};
+
+struct BindingRow {
+  std::string_view name; // as `--bind` takes it
+  std::vector<EmittedFile> (*files)(const BindingInput &input);
+};
+std::span<const BindingRow> binding_rows();
+const BindingRow *find_binding(std::string_view name);
+
+std::vector<EmittedFile> numpy_files(const BindingInput &input);
+
+} // namespace kgen

@@ -1,0 +1,79 @@
+{{banner}}"""{{kernel}} for NumPy: the function `{{function}}`.
+
+`python {{kernel}}_numpy.py` compiles the library that this module loads, beside it, with $CXX and $CXXFLAGS.
+"""
+{{imports}}import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_LIBRARY = os.path.join(_FOLDER, "lib{{kernel}}_numpy.so")
+_SOURCE = """
+#include "{{kernel}}_openmp.cpp"
+#include "{{kernel}}.h"
+extern "C" const char* {{kernel}}_explain(int status) { return {{kernel}}_error(status); }
+"""
+
+
+def build():
+    """Compiles the library. It gets its name when it is whole, so that nobody loads half of it."""
+    handle, made = tempfile.mkstemp(suffix=".so", dir=_FOLDER)
+    os.close(handle)
+    command = [*shlex.split(os.environ.get("CXX") or "c++"), "-O2", "-std=c++17", "-fopenmp", "-fPIC", "-shared"]
+    command += [*shlex.split(os.environ.get("CXXFLAGS", "")), "-I", _FOLDER, "-x", "c++", "-", "-o", made]
+    try:
+        subprocess.run(command, input=_SOURCE, text=True, check=True)
+        os.chmod(made, 0o755)
+        os.replace(made, _LIBRARY)
+    except FileNotFoundError:
+        raise SystemExit(f"there is no compiler {command[0]}: name one in $CXX") from None
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(f"exit code {error.returncode} of {shlex.join(command)}") from None
+    finally:
+        if os.path.exists(made):
+            os.remove(made)
+
+
+if __name__ == "__main__":
+    build()
+    sys.exit()
+
+import numpy as np  # noqa: E402 (building needs none)
+{{#bf16}}
+
+try:
+    from ml_dtypes import bfloat16
+except ImportError:
+    bfloat16 = "V2"  # nobody here has arrays of it: what is returned has two bytes an element
+{{/bf16}}
+
+if not os.path.exists(_LIBRARY):
+    raise ImportError(f"{_LIBRARY} is missing. To make it: {shlex.join([sys.executable, os.path.abspath(__file__)])}")
+_library = ctypes.CDLL(_LIBRARY)  # whose functions run without the lock of the interpreter
+_library.{{kernel}}_explain.restype = ctypes.c_char_p
+
+
+def _function(name, arguments):
+    function = getattr(_library, name)
+    function.argtypes = arguments
+    return function
+
+
+_pointer, _count = ctypes.c_void_p, ctypes.c_int64
+{{#dtypes}}
+{{name}} = np.dtype({{value}})
+{{/dtypes}}
+
+{{table}}
+
+def {{signature}}:
+    """{{doc}}
+    """
+{{body}}
+{{helpers}}
+
+def _failure(status):
+    kind = MemoryError if status & 255 == 21 else ValueError
+    return kind("{{kernel}}: " + _library.{{kernel}}_explain(status).decode())

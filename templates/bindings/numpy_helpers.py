@@ -1,0 +1,147 @@
+//@ _array
+def _array(value, name):
+    if isinstance(value, np.ndarray):
+        return value.view(np.ndarray)
+    if not hasattr(value, "__dlpack__"):
+        raise TypeError(f"{name} must be an array, not {type(value).__name__}")
+    if value.__dlpack_device__()[0] != 1:
+        raise TypeError(f"{name} must lie in the memory of the CPU")
+    return np.from_dlpack(value)
+//@ _array_or_bfloat16: _array
+class _Tensor(ctypes.Structure):
+    """The head of what DLPack hands over. NumPy itself does not take elements of bf16."""
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
+                ("type", ctypes.c_uint8 * 4), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+class _Memory:
+    """What NumPy makes an array of, which keeps the owner alive."""
+    def __init__(self, address, shape, strides, owner):
+        self.__array_interface__ = {"data": (address, False), "shape": shape, "strides": strides, "typestr": "<u2",
+                                    "version": 3}
+        self.owner = owner
+
+
+def _array_or_bfloat16(value, name):
+    is_bfloat16 = not isinstance(value, np.ndarray) and str(getattr(value, "dtype", "")).endswith("bfloat16")
+    if not is_bfloat16 or not hasattr(value, "__dlpack__") or value.__dlpack_device__()[0] != 1:
+        return _array(value, name)
+    capsule = value.__dlpack__()
+    address_of = ctypes.pythonapi.PyCapsule_GetPointer
+    address_of.restype, address_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    tensor = _Tensor.from_address(address_of(capsule, b"dltensor"))
+    shape = tuple(tensor.shape[:tensor.ndim])
+    strides = tuple(2 * step for step in tensor.strides[:tensor.ndim]) if tensor.strides else None
+    memory = _Memory((tensor.data or 0) + tensor.byte_offset, shape, strides, capsule)
+    return np.asarray(memory).view(bfloat16)
+//@ _address
+def _address(array, _of=ctypes.addressof, _buffer=ctypes.c_char.from_buffer):
+    try:
+        return _of(_buffer(array))  # takes a quarter of the other's time
+    except (TypeError, ValueError, BufferError):  # it is empty, of bf16, has strides or may not be written
+        return array.__array_interface__["data"][0]
+//@ _size: _whole
+def _size(value, name):
+    value = _whole(value, name, _int64)
+    if value < 0:
+        raise ValueError(f"{name} must not be negative")
+    return value
+//@ _whole
+_int64 = np.dtype("int64")
+
+
+def _whole(value, name, dtype):
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, not {type(value).__name__}") from None
+    limits = np.iinfo(dtype)
+    if not limits.min <= value <= limits.max:
+        raise ValueError(f"{name} is beyond {dtype}: {value}")
+    return value
+//@ _choose: _choice
+def _choose(*given):
+    """The function for choices that are no names, but dtypes or whole numbers; an exception where there is none."""
+    key = [_choice(value, name, choices) for value, (name, choices) in zip(given, _CHOSEN_BY)]
+    function = _FUNCTIONS.get(tuple(key) if len(key) > 1 else key[0])
+    if function is None:
+        raise TypeError("no function has " + ", ".join(f"{name}: {one}" for one, (name, _) in zip(key, _CHOSEN_BY)))
+    return function
+//@ _choice
+_TYPE_NAMES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "bool"}
+_TYPE_NAMES.update({f"{word}{bits}": f"{word[0]}{bits}" for word in ("int", "uint") for bits in (8, 16, 32, 64)})
+
+
+def _choice(value, name, choices):
+    if isinstance(choices[0], np.dtype):
+        if value not in choices:
+            raise TypeError(f"{name} is {value}, not {' or '.join(map(str, choices))}")
+        return value
+    text = getattr(value, "__name__", str(value)).split(".")[-1]  # torch.float32, jax.numpy.float32, 128
+    text = _TYPE_NAMES.get(text, text)
+    if text not in choices and value is not None:
+        raise ValueError(f"{name} must be {' or '.join(choices)}, not {value!r}")
+    return value if value is None else text
+//@ _floor_div
+def _floor_div(a, b):
+    return a // b if b else 0
+//@ _floor_mod
+def _floor_mod(a, b):
+    return a % b if b else a
+//@ _ceil_div
+def _ceil_div(a, b):
+    return -(-a // b) if b else 0
+//@ _empty
+def _empty(shape, dtype):
+    return np.empty([max(extent, 0) for extent in shape], dtype)  # the C function says which size is negative
+//@ _steps
+def _steps(array, rest=0, behind=None):
+    """Its strides in elements, where the dimensions from `rest` up to the last `behind` count as one. None: there are
+    no such strides."""
+    strides, shape = list(array.strides), array.shape
+    if any(stride % array.itemsize for stride in strides):
+        return None
+    if behind is not None:
+        end = array.ndim - behind
+        inner = [d for d in range(rest, end) if shape[d] != 1]
+        if any(strides[a] != strides[b] * shape[b] for a, b in zip(inner, inner[1:])):
+            return None
+        strides[rest:end] = [strides[inner[-1]] if inner else 0]
+    return [stride // array.itemsize for stride in strides]
+//@ _outputs
+def _outputs(out, names):
+    if not isinstance(out, (tuple, list)) or len(out) != len(names):
+        raise TypeError("out must be a tuple of " + ", ".join(names))
+    return out
+//@ _output: _wrong_type
+def _output(array, name, shape, dtype, strided=False):
+    if type(array) is not np.ndarray:
+        array = _array(array, name)
+    if array.dtype != dtype:
+        raise _wrong_type(name, array, dtype)
+    if array.shape != shape:
+        raise ValueError(f"{name} has the shape {array.shape}, not {shape}")
+    if not array.flags.writeable:
+        raise ValueError(f"{name} may not be written")
+    if not (array.flags.c_contiguous or strided):
+        raise ValueError(f"{name} must be contiguous")
+    return array
+//@ _wrong_type
+def _wrong_type(name, array, dtype):
+    return TypeError(f"{name} is {array.dtype}, not {dtype}")
+//@ _wrong_rank
+def _wrong_rank(name, array, brackets):
+    return ValueError(f"{name} has the shape {array.shape}, not that of {brackets}")
+//@ _other_rest
+def _other_rest(name, shape, rest, others):
+    return ValueError(f"{name} has {shape} for `...`, not {rest} as {others}")
+//@ _mismatch
+def _mismatch(name, dimension, array, expression, value, others):
+    what = expression if expression == str(value) else f"{expression}, which is {value}"
+    by = f" by {others}" if others else ""
+    return ValueError(f"dimension {dimension} of {name} is {array.shape[dimension]}, not {what}{by}")
+//@ _wrong_argument
+def _wrong_argument(error, names):
+    number, reason = str(error).removeprefix("argument ").split(": ", 1)
+    return TypeError(f"{names[int(number) - 1]}: {reason}")
