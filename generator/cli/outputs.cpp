@@ -11,6 +11,7 @@
 #include <system_error>
 #include <thread>
 
+#include "cli/backwards.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "emit/hash.h"
@@ -30,33 +31,39 @@ struct Made {
   Diagnostics diags;
 };
 
-void make(const SpecFile &spec, CompileOptions options, const std::string &to_root, Made &made) {
+void make(const BoundSpec &spec, CompileOptions options, const std::string &to_root, Made &made) {
   options.emit.to_root = to_root;
-  const std::optional<std::string> text = read_source(spec.path, made.diags);
+  options.load.for_those_that_declare |= spec.joined;
+  const std::optional<std::string> text = read_source(spec.file.path, made.diags);
   if (!text)
     return;
-  std::optional<Compiled> compiled = compile(spec.path, *text, options, made.diags);
+  std::optional<Signature> backward;
+  if (!spec.backward.empty()) {
+    backward = signature_of_file(spec.backward, options);
+    options.emit.backward = backward ? &*backward : nullptr;
+  }
+  std::optional<Compiled> compiled = compile(spec.file.path, *text, options, made.diags);
   if (!compiled)
     return;
   made.complete = true;
   made.files = std::move(compiled->files);
   made.helper_headers = std::move(compiled->helper_headers);
-  made.sources = {spec.path};
+  made.sources = {spec.file.path};
   const Text &functions = compiled->spec.functions;
-  if (functions.place.file != spec.path && !functions.place.file.empty())
+  if (functions.place.file != spec.file.path && !functions.place.file.empty())
     made.sources.push_back(functions.place.file);
   made.hash = hash_of(*text + functions.text);
 }
 
 // Specs know nothing of each other, so each thread takes the next one.
-std::vector<Made> make_all(const std::vector<SpecFile> &specs, const CompileOptions &options, const std::string &output,
-                           const Lock &lock, int64_t jobs, bool show_progress) {
+std::vector<Made> make_all(const std::vector<BoundSpec> &specs, const CompileOptions &options,
+                           const std::string &output, const Lock &lock, int64_t jobs, bool show_progress) {
   std::vector<Made> out(specs.size());
   Progress progress("specs", specs.size(), show_progress);
   std::atomic<size_t> next = 0;
   auto work = [&] {
     for (size_t i = next++; i < specs.size(); i = next++) {
-      make(specs[i], options, lock.way_from(output + "/" + specs[i].folder).value_or(""), out[i]);
+      make(specs[i], options, lock.way_from(output + "/" + specs[i].file.folder).value_or(""), out[i]);
       progress.step();
     }
   };
@@ -99,7 +106,11 @@ std::optional<std::vector<MadeFile>> make_files(const Options &options, Diagnost
     std::cerr << "kgen: --root " << options.root << ": the output folder " << options.output << " is not below it\n";
     return std::nullopt;
   }
-  const std::vector<SpecFile> specs = find_specs(options, load, diags);
+  std::vector<BoundSpec> specs;
+  for (const SpecFile &file : find_specs(options, load, diags))
+    specs.push_back({file, ""});
+  if (!options.bind.empty())
+    find_backwards(specs, load);
   const bool is_watched = options.format == "human" && ::isatty(STDERR_FILENO) != 0;
   std::vector<Made> made =
       make_all(specs, compile_options(options, load, Stage::emit), options.output, lock, options.jobs, is_watched);
@@ -118,11 +129,12 @@ std::optional<std::vector<MadeFile>> make_files(const Options &options, Diagnost
       sources->insert(sources->end(), made[i].sources.begin(), made[i].sources.end());
     bool clashes = false; // one message for all files of a spec
     for (EmittedFile &file : made[i].files) {
-      std::string path = (fs::path(options.output) / specs[i].folder / file.name).lexically_normal().generic_string();
-      const auto [it, fresh] = owner.emplace(in_small_letters(path), std::pair(path, specs[i].path));
+      std::string path =
+          (fs::path(options.output) / specs[i].file.folder / file.name).lexically_normal().generic_string();
+      const auto [it, fresh] = owner.emplace(in_small_letters(path), std::pair(path, specs[i].file.path));
       if (!fresh && !std::exchange(clashes, true))
-        report_clash(specs[i].path, path, it->second.first, it->second.second, diags);
-      out.push_back({{path, std::move(file.text)}, specs[i].path, made[i].hash});
+        report_clash(specs[i].file.path, path, it->second.first, it->second.second, diags);
+      out.push_back({{path, std::move(file.text)}, specs[i].file.path, made[i].hash});
     }
   }
   return complete && !diags.has_errors() ? std::optional(std::move(out)) : std::nullopt;

@@ -294,36 +294,55 @@ std::vector<EmittedFile> helper_headers(const EmitOptions &options) {
   return out;
 }
 
+namespace {
+
+// The sources of the targets that are wanted.
+struct Sources {
+  TargetSource openmp, cuda;
+  std::map<std::string, const TargetSource *> targets;
+
+  Sources(const Spec &spec, const std::vector<Function> &functions, const EmitOptions &options, Statuses &statuses) {
+    if (options.openmp) {
+      openmp = openmp_source(spec, functions, statuses);
+      targets["openmp"] = &openmp;
+    }
+    if (options.cuda) {
+      cuda = cuda_source(spec, functions, statuses);
+      targets["cuda"] = &cuda;
+    }
+  }
+};
+
+} // namespace
+
+Signature signature_of(const Spec &spec, const std::vector<Variation> &variations, const EmitOptions &options) {
+  const std::vector<Function> functions = functions_of(spec, variations);
+  Statuses statuses;
+  const Sources sources(spec, functions, options, statuses);
+  return signature_of(spec, functions, sources.targets);
+}
+
 std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variation> &variations,
                                     const EmitOptions &options) {
   const Templates templates(options.templates);
   const std::vector<Function> functions = functions_of(spec, variations);
   Statuses statuses;
-  TargetSource openmp, cuda;
-  if (options.openmp)
-    openmp = openmp_source(spec, functions, statuses);
-  if (options.cuda)
-    cuda = cuda_source(spec, functions, statuses);
+  Sources sources(spec, functions, options, statuses);
   std::vector<EmittedFile> files;
 
-  std::map<std::string, const TargetSource *> targets;
-  if (options.openmp)
-    targets["openmp"] = &openmp;
-  if (options.cuda)
-    targets["cuda"] = &cuda;
-  files.push_back({spec.kernel + ".h", format_cpp(header_text(spec, functions, targets, statuses, templates))});
+  files.push_back({spec.kernel + ".h", format_cpp(header_text(spec, functions, sources.targets, statuses, templates))});
 
   if (options.openmp)
-    files.push_back(source_file(spec, templates, TargetKind::openmp, openmp, options));
+    files.push_back(source_file(spec, templates, TargetKind::openmp, sources.openmp, options));
   if (options.openmp && options.selfcheck)
     files.push_back(
         {spec.kernel + "_selfcheck.cpp", format_cpp(selfcheck_text(spec, functions, files.back().text, templates))});
   if (options.cuda)
-    files.push_back(source_file(spec, templates, TargetKind::cuda, cuda, options));
+    files.push_back(source_file(spec, templates, TargetKind::cuda, sources.cuda, options));
   if (!options.bindings.empty()) {
-    const Signature signature = signature_of(spec, functions, targets);
+    const Signature signature = signature_of(spec, functions, sources.targets);
     for (const std::string &name : options.bindings)
-      for (EmittedFile &file : find_binding(name)->files({spec, signature, templates, options}))
+      for (EmittedFile &file : find_binding(name)->files({spec, signature, options.backward, templates, options}))
         files.push_back(std::move(file));
   }
   return files;

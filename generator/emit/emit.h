@@ -8,6 +8,8 @@
 
 namespace kgen {
 
+struct Signature; // emit/bindings/signature.h
+
 struct EmittedFile {
   std::string name; // matmul_openmp.cpp
   std::string text;
@@ -22,6 +24,7 @@ struct EmitOptions {
   std::string templates;   // a folder that overrides embedded templates
   std::vector<std::string> bindings;   // rows of emit/bindings/bindings.h
   std::string bind_namespace = "kgen"; // of operators and targets that frameworks register
+  const Signature *backward = nullptr; // of the kernel whose gradients bindings use
 };
 
 // `variations` in the order of variants_of.

@@ -189,6 +189,17 @@ class Commands(Sandbox):
         self.assertIn("removed out/add_numpy.py\n", self.kgen("specs", "-o", "out", "--prune").stdout)
         self.assertNotIn("add_numpy.py", self.files())
 
+    def test_the_backward_kernel_beside_a_spec_comes_along_with_its_binding(self):
+        self.write("add.toml", ADD)
+        self.write("add_backward.toml", ADD.replace('"add"', '"add_backward"'))
+        self.write("other.toml", ADD.replace('"add"', '"other"').replace('types.T = ["f32", "f64"]\n', "").replace("T[", "f32["))
+        names = self.kgen("outputs", "add.toml", "--bind", "numpy", "-D", "T=f32").stdout.split()
+        self.assertIn("add_backward_numpy.py", names)
+        self.assertNotIn("add_backward_numpy.py", self.kgen("outputs", "other.toml", "--bind", "numpy").stdout)
+        self.assertNotIn("add_backward.h", self.kgen("outputs", "add.toml").stdout)
+        self.kgen("add.toml", "-o", "out", "--bind", "numpy", "--depfile", "d", "--stamp", "s")
+        self.assertIn("add_backward.toml", (self.folder / "d").read_text())
+
     def test_bindings_that_there_are_not_are_refused(self):
         self.write("add.toml", ADD)
         for wrong, said in ((["--bind", "numpy,pandas"], "--bind takes numpy"), (["--bind", "numpy,numpy"], "numpy twice"),

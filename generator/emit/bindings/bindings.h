@@ -16,6 +16,7 @@ namespace kgen {
 struct BindingInput {
   const Spec &spec;
   const Signature &signature;
+  const Signature *backward; // of the kernel that gives the gradients; null: there is none
   const Templates &templates;
   const EmitOptions &options; // bind_namespace, standalone
 };

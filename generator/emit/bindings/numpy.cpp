@@ -31,8 +31,7 @@ std::string ctypes_name(Type type) {
 
 class NumpyWriter {
 public:
-  explicit NumpyWriter(const Signature &s)
-      : s_(s), names_(s), has_bf16_(std::ranges::count(types_in(s), Type::bf16) != 0) {}
+  explicit NumpyWriter(const Signature &s) : s_(s), names_(s) {}
 
   std::vector<std::string> body() {
     for (const SignatureArray &a : s_.arrays)
@@ -94,8 +93,7 @@ private:
   void convert(const SignatureArray &a) {
     add("if " + std::string(a.optional ? a.parameter + " is not None and " : "") + "type(" + a.parameter +
         ") is not np.ndarray:");
-    add("    " + a.parameter + (has_bf16_ ? " = _array_or_bfloat16(" : " = _array(") + a.parameter + ", \"" +
-        a.parameter + "\")");
+    add("    " + a.parameter + " = _array(" + a.parameter + ", \"" + a.parameter + "\")");
   }
 
   // What arrays and callers tell: the dtype of one array for each type, and choices.
@@ -341,9 +339,16 @@ private:
   std::string made(const SignatureArray &a) const {
     if (a.in_place())
       return s_.arrays[a.alias].parameter + ".copy()";
-    const bool may_be_negative = std::ranges::any_of(
-        a.dims, [](const Size &d) { return any_node(d, [](const Size &s) { return s.op == Size::Op::subtract; }); });
+    const bool may_be_negative = std::ranges::any_of(a.dims, [&](const Size &d) { return may_fall_below_zero(d); });
     return std::string(may_be_negative ? "_empty(" : "np.empty(") + names_.shape(a) + ", " + dtype_of(a) + ")";
+  }
+
+  bool may_fall_below_zero(const Size &size) const {
+    return any_node(size, [&](const Size &s) {
+      const SignatureSize *found = s.op == Size::Op::axis ? s_.find_size(s.name) : nullptr;
+      return s.op == Size::Op::subtract || s.op == Size::Op::negate ||
+             (found != nullptr && found->array >= 0 && may_fall_below_zero(found->value));
+    });
   }
 
   void take_output(const SignatureArray &a, const std::string &given) {
@@ -448,7 +453,6 @@ private:
 
   const Signature &s_;
   PythonNames names_;
-  bool has_bf16_;
   std::vector<std::string> lines_;
 };
 

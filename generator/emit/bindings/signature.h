@@ -126,6 +126,8 @@ struct Signature {
 Signature signature_of(const Spec &spec, const std::vector<Function> &functions,
                        const std::map<std::string, const TargetSource *> &targets);
 
+Signature signature_of(const Spec &spec, const std::vector<Variation> &variations, const EmitOptions &options);
+
 // For people and tests: one line for each parameter, output, size, check and C function.
 std::string print(const Signature &signature);
 

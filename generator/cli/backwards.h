@@ -1,0 +1,26 @@
+// Which kernel gives the gradients of which: bindings of frameworks call it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "emit/bindings/signature.h"
+
+namespace kgen {
+
+struct BoundSpec {
+  SpecFile file;
+  std::string backward; // the path of the spec of its gradients; empty: there is none
+  bool joined = false;  // nobody named it: it is the backward of another
+};
+
+// Looks among the specs for one that is `backward_of` another, or called NAME_backward, and beside each for
+// NAME_backward.toml, which joins the specs: its files are needed, too.
+void find_backwards(std::vector<BoundSpec> &specs, const LoadOptions &load);
+
+// nullopt where it is wrong; what is wrong is said when the spec itself is compiled.
+std::optional<Signature> signature_of_file(const std::string &path, const CompileOptions &options);
+
+} // namespace kgen
