@@ -54,6 +54,40 @@ if not os.path.exists(_LIBRARY):
 _library = ctypes.CDLL(_LIBRARY)  # whose functions run without the lock of the interpreter
 _library.{{kernel}}_explain.restype = ctypes.c_char_p
 
+{{^bf16}}
+_from_dlpack = np.from_dlpack
+{{/bf16}}
+{{#bf16}}
+
+
+class _Tensor(ctypes.Structure):
+    """The head of what DLPack hands over. NumPy itself does not take elements of bf16."""
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
+                ("type", ctypes.c_uint8 * 4), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+class _Memory:
+    """What NumPy makes an array of, which keeps the owner alive."""
+    def __init__(self, address, shape, strides, owner):
+        self.__array_interface__ = {"data": (address, False), "shape": shape, "strides": strides, "typestr": "<u2",
+                                    "version": 3}
+        self.owner = owner
+
+
+def _from_dlpack(value):
+    if not str(value.dtype).endswith("bfloat16"):
+        return np.from_dlpack(value)
+    capsule = value.__dlpack__()
+    address_of = ctypes.pythonapi.PyCapsule_GetPointer
+    address_of.restype, address_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    tensor = _Tensor.from_address(address_of(capsule, b"dltensor"))
+    shape = tuple(tensor.shape[:tensor.ndim])
+    strides = tuple(2 * step for step in tensor.strides[:tensor.ndim]) if tensor.strides else None
+    memory = _Memory((tensor.data or 0) + tensor.byte_offset, shape, strides, capsule)
+    return np.asarray(memory).view(bfloat16)
+{{/bf16}}
+
 
 def _function(name, arguments):
     function = getattr(_library, name)

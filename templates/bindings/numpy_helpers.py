@@ -4,37 +4,12 @@ def _array(value, name):
         return value.view(np.ndarray)
     if not hasattr(value, "__dlpack__"):
         raise TypeError(f"{name} must be an array, not {type(value).__name__}")
-    if value.__dlpack_device__()[0] != 1:
-        raise TypeError(f"{name} must lie in the memory of the CPU")
-    return np.from_dlpack(value)
-//@ _array_or_bfloat16: _array
-class _Tensor(ctypes.Structure):
-    """The head of what DLPack hands over. NumPy itself does not take elements of bf16."""
-    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
-                ("type", ctypes.c_uint8 * 4), ("shape", ctypes.POINTER(ctypes.c_int64)),
-                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
-
-
-class _Memory:
-    """What NumPy makes an array of, which keeps the owner alive."""
-    def __init__(self, address, shape, strides, owner):
-        self.__array_interface__ = {"data": (address, False), "shape": shape, "strides": strides, "typestr": "<u2",
-                                    "version": 3}
-        self.owner = owner
-
-
-def _array_or_bfloat16(value, name):
-    is_bfloat16 = not isinstance(value, np.ndarray) and str(getattr(value, "dtype", "")).endswith("bfloat16")
-    if not is_bfloat16 or not hasattr(value, "__dlpack__") or value.__dlpack_device__()[0] != 1:
-        return _array(value, name)
-    capsule = value.__dlpack__()
-    address_of = ctypes.pythonapi.PyCapsule_GetPointer
-    address_of.restype, address_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    tensor = _Tensor.from_address(address_of(capsule, b"dltensor"))
-    shape = tuple(tensor.shape[:tensor.ndim])
-    strides = tuple(2 * step for step in tensor.strides[:tensor.ndim]) if tensor.strides else None
-    memory = _Memory((tensor.data or 0) + tensor.byte_offset, shape, strides, capsule)
-    return np.asarray(memory).view(bfloat16)
+    try:
+        if value.__dlpack_device__()[0] == 1:
+            return _from_dlpack(value)
+    except (BufferError, RuntimeError, ValueError) as error:
+        raise TypeError(f"{name} cannot be taken for an array of the CPU: {error}") from None
+    raise TypeError(f"{name} must lie in the memory of the CPU")
 //@ _address
 def _address(array, _of=ctypes.addressof, _buffer=ctypes.c_char.from_buffer):
     try:

@@ -1,0 +1,293 @@
+"""All that a spec can declare, as small kernels with calls whose results NumPy gives: what each binding is tested by.
+
+A case is a spec with calls; a call has the arguments in the order of the contract, as NumPy arrays, and the outputs that
+it gives, in file order. Bindings turn the arrays into those of their framework.
+"""
+import dataclasses
+
+import ml_dtypes
+import numpy as np
+
+bf16 = np.dtype(ml_dtypes.bfloat16)
+FLOATS = {"f32": np.dtype("f4"), "f64": np.dtype("f8"), "bf16": bf16, "f16": np.dtype("f2")}
+
+
+@dataclasses.dataclass
+class Call:
+    arguments: list
+    keywords: dict
+    outputs: list
+    # Of an argument: in which dimension another extent disagrees with which other argument.
+    disagrees: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Case:
+    name: str  # of the kernel
+    spec: str
+    calls: list
+
+
+def numbers(*shape, dtype="f4", seed=1):
+    """Small whole numbers, which all types hold and whose sums are exact."""
+    return np.random.default_rng(seed).integers(-4, 5, shape).astype(dtype)
+
+
+def case(name, declarations, *calls):
+    return Case(name, f'kernel = "{name}"\n{declarations}\n', list(calls))
+
+
+def call(*arguments, gives, disagrees=None, **keywords):
+    return Call(list(arguments), keywords, list(gives), disagrees or {})
+
+
+def types():
+    x = {name: numbers(2, 3, 5, dtype=dtype) for name, dtype in FLOATS.items()}
+    return case("types_of_arrays", """
+types.T = ["f32", "f64", "bf16", "f16"]
+inputs.x = "T[..., N]"
+inputs.w = "real[N]"
+outputs.y = "T[..., N]"
+body = 'y = 2 * x + w;'
+""", *(call(a, (w := numbers(5, dtype="f8" if name == "f64" else "f4", seed=2)), gives=[(2 * a + w).astype(a.dtype)],
+            disagrees={1: (0, 0)}) for name, a in x.items()),
+                call(x["f32"][0, 0], numbers(5, seed=2), gives=[2 * x["f32"][0, 0] + numbers(5, seed=2)]),
+                call(x["f32"][:0], numbers(5, seed=2), gives=[np.zeros((0, 3, 5), "f4")]))
+
+
+def whole_types():
+    names = {"i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8", "bool": "?"}
+    return case("whole_types", f"""
+types.T = {list(names)}
+inputs.x = "T[M, N]"
+outputs.y = "T[N, M]"
+body = 'y = x;'
+""", *(call(abs(numbers(2, 3)).astype(t), gives=[abs(numbers(2, 3)).astype(t).T]) for t in names.values()))
+
+
+def only():
+    x = numbers(4)
+    return case("types_only", """
+types.T = ["f32", "i8"]
+types.U = ["f32", "f16", "bf16"]
+types.only = [["f32", "f16"], ["f32", "bf16"], ["i8", "f32"]]
+inputs.x = "T[N]"
+outputs.y = "U[N]"
+body = 'y = x;'
+""", call(x, gives=[x.astype("f2")]), call(x, U="bf16", gives=[x.astype(bf16)]),
+                call(x.astype("i1"), gives=[x]), call(x.astype("i1"), U="f32", gives=[x]))
+
+
+def chosen():
+    x = numbers(4, 2)
+    return case("chosen", """
+types.T = ["f32", "f64"]
+params.act = ["relu", "square"]
+params.r = [2, 3]
+inputs.x = "f32[N, J=r]"
+outputs.y = "T[N, K=r]"
+body = 'y = act(at(x, J = index(K)));'
+""", call(x, gives=[np.maximum(x, 0)]), call(x, act="square", T="f64", gives=[(x * x).astype("f8")]),
+                call(numbers(4, 3), r=3, gives=[np.maximum(numbers(4, 3), 0)]))
+
+
+def optional():
+    x, w = numbers(3, 4), numbers(4, seed=2)
+    return case("optional", """
+inputs.x = "f32[M, N]"
+inputs.w = { type = "f32[N]", optional = true }
+inputs.b = { type = "f32[M]", optional = true }
+outputs.y = "f32[M, N]"
+outputs.total = { type = "f32[M]", optional = true }
+body = '''
+y = x * (present(w) ? w : 1) + (present(b) ? b : 0);
+total = sum(y, N);
+'''
+""", call(x, gives=[x, x.sum(1)]), call(x, w, gives=[x * w, (x * w).sum(1)], disagrees={1: (0, 0)}),
+                call(x, None, numbers(3), gives=[x + numbers(3)[:, None], (x + numbers(3)[:, None]).sum(1)],
+                     disagrees={2: (0, 0)}))
+
+
+def optional_then_required():
+    x, w = numbers(3), numbers(3, seed=2)
+    return case("optional_then_required", """
+scalars.a = "f32"
+inputs.w = { type = "f32[N]", optional = true }
+inputs.x = "f32[N]"
+outputs.y = "f32[N]"
+body = 'y = a * x + (present(w) ? w : 0);'
+""", call(None, x, 2.0, gives=[2 * x]), call(w, x, 0.5, gives=[x / 2 + w], disagrees={0: (0, 1)}))
+
+
+def scalars():
+    x = numbers(3, dtype="f8")
+    return case("scalars", """
+scalars.a = "f32"
+scalars.b = "f64"
+scalars.c = "f16"
+scalars.i = "i32"
+scalars.j = "i64"
+scalars.k = "u8"
+scalars.on = "bool"
+inputs.x = "f64[N]"
+outputs.y = "f64[N]"
+body = 'y = on ? x * a * b * c + i + double(j) + k : 0;'
+""", call(x, 0.5, 3.0, 2.0, -7, 2**40, 200, True, gives=[x * 3 - 7 + 2**40 + 200]),
+                call(x, 0.5, 3.0, 2.0, -7, 2**40, 200, False, gives=[x * 0]))
+
+
+def aliased():
+    w, v, g = numbers(2, 3), numbers(2, 3, seed=2), numbers(2, 3, seed=3)
+    return case("aliased", """
+scalars.rate = "f32"
+inputs.old_w = "f32[M, N]"
+inputs.old_v = "f32[M, N]"
+inputs.g = "f32[M, N]"
+outputs.w = { type = "f32[M, N]", alias = "old_w" }
+outputs.v = { type = "f32[M, N]", alias = "old_v" }
+body = '''
+v = 2 * old_v + g;
+w = old_w - rate * v;
+'''
+""", call(w, v, g, 2.0, gives=[w - 2 * (2 * v + g), 2 * v + g], disagrees={1: (0, 0), 2: (1, 0)}))
+
+
+def strided():
+    x = numbers(4, 6, 5)
+    spec = """
+inputs.x = { type = "f32[..., N]", layout = "strided" }
+inputs.w = { type = "f32[N]", layout = "strided" }
+outputs.y = { type = "f32[..., N]", layout = "strided" }
+body = 'y = x * w;'
+"""
+    w = numbers(10, seed=2)[::2]
+    return case("strided", spec, *(call(a, v, gives=[a * v], disagrees={1: (0, 0)}) for a, v in (
+        (x, w), (x[:, ::2], w), (x[::2, 1], w), (x.transpose(1, 0, 2), w), (x[0].T[:, :5].copy().T, w[:1].repeat(5)),
+        (x, np.broadcast_to(w[:1], 5)), (x[1:1], w))))
+
+
+def ragged():
+    start, x = np.array([0, 2, 2, 5], "i8"), numbers(5)
+    return case("ragged", """
+axes.N = { ragged = "start", over = "B" }
+tables.start = "i64[B + 1]"
+inputs.x = "f32[B, N]"
+outputs.total = "f32[B]"
+outputs.y = "f32[B, N]"
+body = '''
+total = sum(x, N);
+y = 2 * x;
+'''
+""", call(start, x, gives=[np.array([x[:2].sum(), 0, x[2:].sum()], "f4"), 2 * x]),
+                call(np.array([0], "i8"), x[:0], gives=[np.zeros(0, "f4"), x[:0]]))
+
+
+def tables():
+    picks, x = np.array([2, 0, 2], "i4"), numbers(3, 4)
+    return case("tables", """
+tables.pick = { type = "i32[S]", range = "K" }
+tables.pairs = { type = "i64[S, 2]", range = "K", where = "host" }
+inputs.x = "f32[K, N]"
+outputs.y = "f32[S, N]"
+body = 'y = at(x, K = pick[index(S)]) + at(x, K = pairs[index(S)][1]);'
+""", call(picks, np.stack([picks, picks[::-1]], 1).astype("i8"), x, gives=[x[picks] + x[picks[::-1]]],
+          disagrees={1: (0, 0)}))
+
+
+def sizes_of_outputs():
+    return case("sizes_of_outputs", """
+inputs.x = "f32[N]"
+outputs.y = "f32[M, N]"
+outputs.z = "i32[P]"
+body = '''
+y = x + index(M);
+z = index(P);
+'''
+""", call(numbers(3), M=2, P=4, gives=[numbers(3) + np.array([[0], [1]], "f4"), np.arange(4, dtype="i4")]))
+
+
+def no_inputs():
+    return case("no_inputs", """
+types.T = ["i32", "f64"]
+outputs.z = "T[M, N]"
+body = 'z = index(M) * 10 + index(N);'
+""", *(call(M=2, N=3, gives=[(np.arange(2)[:, None] * 10 + np.arange(3)).astype(t)], **k)
+       for t, k in (("i4", {}), ("f8", {"T": "f64"}))))
+
+
+def derived():
+    x = numbers(2, 7)
+    return case("derived", """
+axes.P = { equals = "(N - 3) / 2 + 1" }
+inputs.x = "f32[M, N]"
+inputs.w = "f32[K=2 * M + 1]"
+outputs.y = "f32[M, P]"
+body = 'y = at(x, N = 2 * P) + at(x, N = 2 * P + 1) + at(x, N = 2 * P + 2) + at(w, K = 2 * M + 1 - 1);'
+""", call(x, numbers(5), gives=[x[:, :-2:2] + x[:, 1:-1:2] + x[:, 2::2] + numbers(5)[[0, 2]][:, None]],
+          disagrees={1: (0, 0)}))
+
+
+def split():
+    x, w = numbers(2, 6), numbers(6, seed=2)
+    return case("split", """
+inputs.x = "f32[B, (G C)]"
+inputs.w = "f32[(G C)]"
+outputs.y = "f32[B, (G C)]"
+body = 'y = (x - max(x, C)) * w;'
+""", call(x, w, G=2, gives=[(x - x.reshape(2, 2, 3).max(2).repeat(3).reshape(2, 6)) * w], disagrees={1: (0, 0)}))
+
+
+def specialised():
+    return case("specialised", """
+axes.D = [4, 8]
+axes.E = { multiple_of = 2 }
+inputs.x = "f32[E, D]"
+outputs.y = "f32[E]"
+body = 'y = sum(x, D);'
+""", call(numbers(6, 4), gives=[numbers(6, 4).sum(1)]), call(numbers(2, 8), gives=[numbers(2, 8).sum(1)]))
+
+
+def values():
+    x = numbers(3)
+    return case("single_values", """
+inputs.x = "f32[N]"
+inputs.shift = "f32[]"
+outputs.total = "f32[]"
+outputs.square = "f32[M=N, N]"
+outputs.one = "f32[N, 1]"
+body = '''
+total = sum(x, N) + shift;
+square = x * at(x, N = index(M));
+one = x;
+'''
+""", call(x, np.array(2, "f4"), gives=[np.array(x.sum() + 2, "f4"), x[:, None] * x, x[:, None]]))
+
+
+def batch():
+    x, y = numbers(3, 2, 4), numbers(4, 5)
+    return case("batched", """
+batch.B = ["x", "z"]
+inputs.x = "f32[M, K]"
+inputs.y = "f32[K, N]"
+outputs.z = "f32[M, N]"
+body = 'z = dot(x, y, K);'
+""", call(x, y, gives=[x @ y], disagrees={1: (0, 0)}))
+
+
+def names():
+    x = numbers(3)
+    return case("names", """
+scalars.lambda = "f32"
+inputs.np = "f32[len]"
+inputs.self = "f32[len]"
+outputs.out = "f32[len]"
+outputs.type = "f32[in]"
+body = '''
+out = lambda * np + self;
+type = index(in);
+'''
+""", call(x, x, 2.0, in_=2, gives=[3 * x, np.arange(2, dtype="f4")], disagrees={1: (0, 0)}))
+
+
+CASES = [make() for make in (types, whole_types, only, chosen, optional, optional_then_required, scalars, aliased, strided,
+                             ragged, tables, sizes_of_outputs, no_inputs, derived, split, specialised, values, batch, names)]
