@@ -2,7 +2,9 @@
 # CPack. Only the program is exported; generated code needs nothing of kgen.
 include(${CMAKE_CURRENT_LIST_DIR}/kgenFunctions.cmake)
 
-if(PROJECT_IS_TOP_LEVEL)
+if(DEFINED SKBUILD) # the wheel of the Python package has the program alone
+  install(TARGETS kgen RUNTIME DESTINATION bin)
+elseif(PROJECT_IS_TOP_LEVEL)
   include(GNUInstallDirs)
   include(CMakePackageConfigHelpers)
   set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/kgen)

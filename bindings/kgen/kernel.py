@@ -1,0 +1,155 @@
+"""Kernels that Python calls: what `kgen.load` returns."""
+import ast
+import hashlib
+import importlib
+import inspect
+import pathlib
+import re
+import subprocess
+import sys
+import types
+
+from kgen import cache, tool
+from kgen.errors import CompileError
+
+# By the package that an array's class comes from.
+FRAMEWORKS = {"numpy": "numpy"}
+
+
+def load(spec, *, include=(), namespace="kgen", **defines):
+    """The kernel of a spec, which is a file's path, or the text itself.
+
+    include: further folders for `functions_from`; defines: parameters and types to fix, as -D does; namespace: under
+    which frameworks know the kernel. The sources are generated now where they are not in the cache, and compiled when
+    the first array of a framework comes.
+    """
+    text, path = _read(spec)
+    folders = [str(pathlib.Path(folder).resolve()) for folder in ([path.parent] if path else []) + list(include)]
+    options = [f"--include={folder}" for folder in folders]
+    for name, value in sorted(defines.items()):
+        options.append(f"-D{name}={value}")
+    name = cache.key(text, _functions(text, folders), namespace, *options, cache.stamp(tool.executable()))
+    folder = cache.entry(name, lambda part: _generate(part, text, path, options, namespace))
+    return Kernel(folder, options, namespace)
+
+
+class Kernel:
+    """Calls the function that a spec declares, with arrays of any framework for which there is a binding; results are
+    arrays of the same. `help(kernel)` shows what it takes."""
+
+    def __init__(self, folder, options, namespace):
+        self._folder, self._options, self._namespace = folder, options, namespace
+        self._name = next(folder.glob("*_openmp.cpp")).name.removesuffix("_openmp.cpp")
+        self._functions = {}  # by the class of an array
+        declared = next(node for node in ast.parse((folder / f"{self._name}_numpy.py").read_text()).body
+                        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and node.name != "build")
+        self.__name__ = self.__qualname__ = self._function = declared.name
+        self.__doc__ = ast.get_docstring(declared)
+        self.__signature__ = _signature(declared.args)
+
+    def __call__(self, *arguments, **keywords):
+        for argument in arguments:
+            if function := self._functions.get(type(argument)):
+                return function(*arguments, **keywords)
+        return self._first(arguments, keywords)(*arguments, **keywords)
+
+    def __repr__(self):
+        return f"<kgen.Kernel {self.__name__}{self.__signature__}>"
+
+    def source(self, what):
+        """The text of the "spec", or of the "openmp" or "cuda" source that it gives."""
+        names = {"spec": "spec.toml", "openmp": f"{self._name}_openmp.cpp", "cuda": f"{self._name}_cuda.cu"}
+        if what not in names:
+            raise ValueError(f"there is the source of spec, openmp and cuda, not of {what!r}")
+        return (self._folder / names[what]).read_text()
+
+    def interpret(self, *arguments, **keywords):
+        """What the interpreter makes of a call: a dict of all outputs, and of all that has a name in the body."""
+        from kgen.interpret import interpret  # it needs NumPy
+        bound = self.__signature__.bind(*arguments, **keywords)
+        bound.apply_defaults()
+        bound.arguments.pop("out", None)
+        return interpret(self._folder, self._options, bound.arguments)
+
+    def explain(self):
+        """What kgen found out about the kernel: axes, verdicts, plans, cost."""
+        return tool.run("explain", "spec.toml", *self._options, "--color", "never", folder=self._folder)
+
+    def grad(self, of=(), with_=()):
+        """The kernel of its gradients: `of` these inputs, given those `with_` these outputs; default all."""
+        chosen = [f"--{option}={','.join([names] if isinstance(names, str) else names)}"
+                  for option, names in (("of", of), ("with", with_)) if names]
+        name = hashlib.sha256("\0".join([str(self._folder), *chosen]).encode()).hexdigest()[:32]
+        folder = cache.entry(name, lambda part: tool.run("grad", "spec.toml", *self._options, *chosen, "-o", part,
+                                                         folder=self._folder))
+        return load(next(folder.glob("*.toml")).read_text(), namespace=self._namespace)
+
+    def _first(self, arguments, keywords):
+        for argument in [*arguments, *keywords.values()]:
+            if framework := _framework(type(argument)):
+                function = self._functions[type(argument)] = self._binding(framework)
+                return function
+        return self._binding("numpy")
+
+    def _binding(self, framework):
+        package = f"kgen.loaded_{self._folder.name}"
+        if package not in sys.modules:  # the modules of one folder import each other
+            sys.modules[package] = types.ModuleType(package)
+            sys.modules[package].__path__ = [str(self._folder)]
+        module = f"{self._name}_{framework}"
+        self._compile(module)
+        return getattr(importlib.import_module(f"{package}.{module}"), self._function)
+
+    def _compile(self, module):
+        library = self._folder / f"lib{module}.so"
+        if library.exists():
+            return
+        with cache.locked(self._folder.name):
+            if library.exists():
+                return
+            for left in self._folder.glob("tmp*"):  # by a process that was killed
+                left.unlink()
+            print(f"kgen: compiling {self._name} for {module.rpartition('_')[2]}", file=sys.stderr, flush=True)
+            done = subprocess.run([sys.executable, self._folder / f"{module}.py"], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise CompileError(done.stderr.strip())
+
+
+def _read(spec):
+    if isinstance(spec, str) and "\n" in spec:
+        return spec, None
+    path = pathlib.Path(spec).resolve()
+    return path.read_text(), path
+
+
+def _functions(text, folders):
+    """The text of the file that `functions_from` names, which decides what a spec gives, too."""
+    if named := re.search(r"^\s*functions_from\s*=\s*[\"']([^\"']*)[\"']", text, re.MULTILINE):
+        for folder in folders:
+            if (file := pathlib.Path(folder, named[1])).is_file():
+                return file.read_text()
+    return ""
+
+
+def _generate(part, text, path, options, namespace):
+    (part / "spec.toml").write_text(text)
+    tool.run(path or "spec.toml", *options, "-o", part, "--root", part, "--color", "never", "--namespace", namespace,
+             "--bind", ",".join(dict.fromkeys(FRAMEWORKS.values())), folder=part)
+
+
+def _framework(kind):
+    for base in kind.__mro__:
+        framework = FRAMEWORKS.get(base.__module__.partition(".")[0])
+        if framework and (framework != "numpy" or base.__name__ == "ndarray"):
+            return framework
+    return None
+
+
+def _signature(arguments):
+    kinds, none = inspect.Parameter, inspect.Parameter.empty
+    plain = arguments.args
+    defaults = [none] * (len(plain) - len(arguments.defaults)) + [ast.literal_eval(d) for d in arguments.defaults]
+    parameters = [kinds(a.arg, kinds.POSITIONAL_OR_KEYWORD, default=d) for a, d in zip(plain, defaults)]
+    parameters += [kinds(a.arg, kinds.KEYWORD_ONLY, default=none if d is None else ast.literal_eval(d))
+                   for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)]
+    return inspect.Signature(parameters)

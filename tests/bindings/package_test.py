@@ -1,0 +1,167 @@
+"""The Python package: `kgen.load`, its cache, and what is told of a kernel.
+
+package_test.py KGEN [unittest arguments]
+"""
+import inspect
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from unittest import mock
+
+KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
+PACKAGE = str(pathlib.Path(__file__).resolve().parents[2] / "bindings")
+sys.path.insert(0, PACKAGE)
+os.environ.update(KGEN_EXECUTABLE=KGEN, CXXFLAGS="-O0")
+
+import kgen  # noqa: E402
+import numpy as np  # noqa: E402
+
+SCALE = """kernel = "scale"
+doc = "y = act(a * x)"
+types.T = ["f32", "f64"]
+params.act = ["identity", "relu"]
+scalars.a = "f32"
+inputs.x = "T[M, N]"
+outputs.y = "T[M, N]"
+body = '''
+real scaled = a * x;
+bool positive = scaled > 0;
+y = act(scaled);
+'''
+"""
+X = np.arange(6, dtype="f4").reshape(2, 3) - 2
+
+
+class Package(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.cache = self.folder / "cache"
+        environment = mock.patch.dict(os.environ, KGEN_CACHE_DIR=str(self.cache))
+        environment.start()
+        self.addCleanup(environment.stop)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return self.folder / name
+
+    def python(self, code, **environment):
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=self.folder,
+                              env=dict(os.environ, PYTHONPATH=PACKAGE, **environment))
+
+    def test_a_file_or_a_text_becomes_a_function(self):
+        for spec in (SCALE, self.write("scale.toml", SCALE), str(self.folder / "scale.toml")):
+            np.testing.assert_array_equal(kgen.load(spec)(X, 3.0, act="relu"), np.maximum(3 * X, 0))
+        self.assertEqual(kgen.load(SCALE)(X.astype("f8"), 3.0).dtype, np.dtype("f8"))
+        fixed = kgen.load(SCALE, T="f64")
+        self.assertRaisesRegex(TypeError, "x is float32, not float64", fixed, X, 3.0)
+
+    def test_a_kernel_tells_what_it_is(self):
+        scale = kgen.load(SCALE)
+        self.assertEqual(str(inspect.signature(scale)), "(x, a, *, act='identity', out=None)")
+        self.assertEqual(scale.__name__, "scale")
+        self.assertIn("y = act(a * x)", scale.__doc__)
+        self.assertIn("x: T[M, N]", scale.__doc__)
+        self.assertEqual(scale.source("spec"), SCALE)
+        self.assertIn("scale_relu_f64_openmp", scale.source("openmp"))
+        self.assertIn("__global__", scale.source("cuda"))
+        self.assertRaisesRegex(ValueError, "openmp and cuda, not of 'rust'", scale.source, "rust")
+        self.assertIn("operands", scale.explain())
+
+    def test_interpret_shows_what_has_a_name_in_the_body(self):
+        got = kgen.load(SCALE).interpret(X.astype("f8"), 2.0, act="relu")
+        self.assertEqual(sorted(got), ["positive", "scaled", "y"])
+        np.testing.assert_array_equal(got["scaled"], 2 * X)
+        np.testing.assert_array_equal(got["positive"], X > 0)
+        np.testing.assert_array_equal(got["y"], np.maximum(2 * X, 0))
+        self.assertEqual(got["y"].dtype, np.dtype("f8"))
+
+    def test_the_gradient_is_a_kernel(self):
+        gradient = kgen.load(SCALE).grad(of="x")
+        self.assertEqual(gradient.__name__, "scale_backward")
+        np.testing.assert_array_equal(gradient(X, X, 2.0, act="relu"), np.where(X > 0, 2 * X, 0))
+
+    def test_what_is_wrong_with_a_spec_is_an_exception_with_line_and_column(self):
+        with self.assertRaises(kgen.SpecError) as caught:
+            kgen.load(self.write("wrong.toml", SCALE.replace("act(scaled)", "act(scald)")))
+        self.assertIn("wrong.toml:11:9", str(caught.exception))
+        self.assertIn("did you mean `scaled`", str(caught.exception))
+        self.assertRaisesRegex(kgen.SpecError, "KG0124", kgen.load, SCALE, Q="f32")
+        self.assertEqual([path for path in self.cache.iterdir() if path.suffix != ".lock"], [])
+
+    def test_functions_of_other_files_count_among_what_decides(self):
+        spec = SCALE.replace("body =", "functions_from = \"f.h\"\nbody =").replace("a * x", "f(a * x)")
+        include = self.folder / "include"
+        include.mkdir()
+        (include / "f.h").write_text("real f(real v) { return v; }\n")
+        np.testing.assert_array_equal(kgen.load(spec, include=[include])(X, 1.0), X)
+        (include / "f.h").write_text("real f(real v) { return -v; }\n")
+        np.testing.assert_array_equal(kgen.load(spec, include=[include])(X, 1.0), -X)
+
+    def test_it_compiles_once_and_says_so(self):
+        code = f"import kgen, numpy as np; print(kgen.load({SCALE!r})(np.ones((1, 1)), 2.0))"
+        first, second = self.python(code), self.python(code)
+        self.assertEqual((first.stdout, second.stdout), ("[[2.]]\n", "[[2.]]\n"))
+        self.assertEqual(first.stderr, "kgen: compiling scale for numpy\n")
+        self.assertEqual(second.stderr, "")
+        third = self.python(code, CXXFLAGS="-O0 -g")
+        self.assertEqual(third.stderr, "kgen: compiling scale for numpy\n")
+
+    def test_processes_and_threads_that_load_at_once_share_one_build(self):
+        code = f"import kgen, numpy as np; print(kgen.load({SCALE!r})(np.ones((1, 1)), 2.0))"
+        done = []
+        threads = [threading.Thread(target=lambda: done.append(self.python(code))) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([one.stdout for one in done], ["[[2.]]\n"] * 3)
+        self.assertEqual(sum("compiling" in one.stderr for one in done), 1)
+
+    def test_a_compiler_that_fails_is_an_exception_and_leaves_nothing(self):
+        scale = kgen.load(SCALE)
+        before = sorted(self.cache.rglob("*"))
+        with mock.patch.dict(os.environ, CXX="nothing"):
+            self.assertRaisesRegex(kgen.CompileError, "no compiler nothing: name one in", scale, X, 1.0)
+        with mock.patch.dict(os.environ, CXXFLAGS="--no-such-flag"):
+            self.assertRaisesRegex(kgen.CompileError, "no-such-flag", scale, X, 1.0)
+        self.assertEqual(sorted(self.cache.rglob("*")), before)
+        np.testing.assert_array_equal(scale(X, 1.0), X)
+
+    def test_what_was_interrupted_is_cleared_away(self):
+        scale = kgen.load(SCALE)
+        folder = next(path for path in self.cache.iterdir() if path.is_dir())
+        (folder / "tmp123.so").write_text("half of a library")
+        half = self.cache / f"{folder.name}.abc.part"
+        half.mkdir()
+        np.testing.assert_array_equal(scale(X, 1.0), X)
+        self.assertFalse((folder / "tmp123.so").exists())
+        for path in sorted(folder.rglob("*"), reverse=True):
+            path.unlink()
+        folder.rmdir()
+        kgen.load(SCALE)
+        self.assertFalse(half.exists())
+
+    def test_a_cache_that_cannot_be_written_is_an_exception_with_the_way_out(self):
+        self.cache.write_text("a file")
+        self.assertRaisesRegex(kgen.CacheError, "KGEN_CACHE_DIR", kgen.load, SCALE)
+
+    def test_nothing_of_a_framework_is_imported_before_its_first_array(self):
+        code = f"import sys, kgen; kgen.load({SCALE!r}); print([m for m in ('numpy', 'torch', 'jax') if m in sys.modules])"
+        self.assertEqual(self.python(code).stdout, "[]\n")
+
+    def test_the_module_is_the_program(self):
+        done = subprocess.run([sys.executable, "-m", "kgen", "explain", "KG0124"], capture_output=True, text=True,
+                              env=dict(os.environ, PYTHONPATH=PACKAGE))
+        self.assertIn("KG0124", done.stdout)
+        missing = self.python(f"import kgen; kgen.load({SCALE!r})", KGEN_EXECUTABLE="nowhere/kgen")
+        self.assertIn("name a built kgen in $KGEN_EXECUTABLE", missing.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
