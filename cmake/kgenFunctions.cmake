@@ -5,11 +5,12 @@
 #     SPECS        specs/planes.toml ...
 #     [TARGETS     openmp cuda]                 # default: openmp, and cuda where that language is enabled
 #     [TYPE        STATIC|SHARED|OBJECT]        # default: STATIC
-#     [NAMESPACE   ns]                          # alias ns::giou
+#     [NAMESPACE   ns]                          # alias ns::giou; under which frameworks know what BINDINGS gives
 #     [PARAMS      bm=128 T=f32]                # fixes params and types of the specs
 #     [OUTPUT_DIR  dir] [INCLUDE_PREFIX acme/kernels]
 #     [INCLUDES    dir ...]                     # further folders for functions_from
 #     [TEMPLATES   dir] [DEPENDS ...] [OPTIONS ...]
+#     [BINDINGS    numpy]                       # modules NAME_numpy.py beside the sources, and their libraries
 #     [COMMITTED_DIR src/generated]             # compiles the files there; kgen is not needed
 #     [SOURCES_VAR v] [HEADERS_VAR v])
 #   kgen_add_check(giou_drift SPECS specs/planes.toml COMMITTED_DIR src/generated [TARGETS ...] [PARAMS ...] ...)
@@ -21,7 +22,7 @@ cmake_policy(VERSION 3.21)
 # The keywords that both functions take, in the scope of the caller.
 macro(_kgen_keywords)
   set(_kgen_single TYPE NAMESPACE OUTPUT_DIR INCLUDE_PREFIX TEMPLATES COMMITTED_DIR SOURCES_VAR HEADERS_VAR)
-  set(_kgen_lists SPECS TARGETS PARAMS INCLUDES DEPENDS OPTIONS)
+  set(_kgen_lists SPECS TARGETS PARAMS INCLUDES DEPENDS OPTIONS BINDINGS)
 endmacro()
 
 # What was written where a keyword belongs: names the keyword with the longest common beginning.
@@ -125,6 +126,21 @@ macro(_kgen_arguments function name)
     get_filename_component(folder ${folder} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
     list(APPEND flags --include ${folder})
   endforeach()
+  foreach(binding IN LISTS arg_BINDINGS)
+    if(NOT binding MATCHES "^(numpy)$")
+      message(FATAL_ERROR "${function}(${name}): BINDINGS takes numpy, not ${binding}")
+    endif()
+  endforeach()
+  if(arg_BINDINGS)
+    if(NOT openmp IN_LIST arg_TARGETS)
+      message(FATAL_ERROR "${function}(${name}): BINDINGS needs TARGETS openmp")
+    endif()
+    list(JOIN arg_BINDINGS "," bindings)
+    list(APPEND flags --bind ${bindings})
+    if(arg_NAMESPACE)
+      list(APPEND flags --namespace ${arg_NAMESPACE})
+    endif()
+  endif()
   if(arg_TEMPLATES)
     get_filename_component(arg_TEMPLATES ${arg_TEMPLATES} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
     list(APPEND flags --templates ${arg_TEMPLATES})
@@ -133,6 +149,25 @@ macro(_kgen_arguments function name)
     get_filename_component(arg_COMMITTED_DIR ${arg_COMMITTED_DIR} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
   endif()
 endmacro()
+
+# The library that the modules for NumPy load: one for all kernels, which lies beside each module by that module's name.
+function(_kgen_numpy_library name folder kernels sources)
+  set(text "// What modules for NumPy ask of each kernel beside its functions.\n")
+  set(links "")
+  foreach(kernel IN LISTS kernels)
+    string(APPEND text "#include \"${folder}/${kernel}.h\"\n"
+      "extern \"C\" const char* ${kernel}_explain(int status) { return ${kernel}_error(status); }\n")
+    list(APPEND links COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:${name}_numpy> ${folder}/lib${kernel}_numpy.so)
+  endforeach()
+  set(explain ${CMAKE_CURRENT_BINARY_DIR}/${name}_explain.cpp)
+  file(CONFIGURE OUTPUT ${explain} CONTENT "${text}" @ONLY)
+  add_library(${name}_numpy SHARED ${explain} ${sources})
+  target_compile_features(${name}_numpy PRIVATE cxx_std_17)
+  if(OpenMP_CXX_FOUND)
+    target_link_libraries(${name}_numpy PRIVATE OpenMP::OpenMP_CXX)
+  endif()
+  add_custom_command(TARGET ${name}_numpy POST_BUILD ${links} VERBATIM)
+endfunction()
 
 function(kgen_add_kernels name)
   _kgen_keywords()
@@ -162,12 +197,20 @@ function(kgen_add_kernels name)
     endif()
   endif()
   set(sources "")
+  set(openmp_sources "")
   set(headers "")
+  set(kernels "")
+  set(modules "")
   foreach(spec IN LISTS specs)
     _kgen_kernel_name(${spec} kernel)
+    list(APPEND kernels ${kernel})
+    foreach(binding IN LISTS arg_BINDINGS)
+      list(APPEND modules ${folder}/${kernel}_${binding}.py)
+    endforeach()
     list(APPEND headers ${folder}/${kernel}.h)
     if(openmp IN_LIST arg_TARGETS)
       list(APPEND sources ${folder}/${kernel}_openmp.cpp)
+      list(APPEND openmp_sources ${folder}/${kernel}_openmp.cpp)
     endif()
     if(cuda IN_LIST arg_TARGETS)
       list(APPEND sources ${folder}/${kernel}_cuda.cu)
@@ -199,6 +242,9 @@ function(kgen_add_kernels name)
   if(OpenMP_CXX_FOUND)
     target_link_libraries(${name} PRIVATE OpenMP::OpenMP_CXX)
   endif()
+  if(numpy IN_LIST arg_BINDINGS)
+    _kgen_numpy_library(${name} ${folder} "${kernels}" "${openmp_sources}")
+  endif()
   if(arg_SOURCES_VAR)
     set(${arg_SOURCES_VAR} ${sources} PARENT_SCOPE)
   endif()
@@ -207,7 +253,7 @@ function(kgen_add_kernels name)
   endif()
 
   if(arg_COMMITTED_DIR)
-    foreach(file IN LISTS sources headers)
+    foreach(file IN LISTS sources headers modules)
       if(NOT EXISTS ${file})
         list(JOIN arg_SPECS " " given)
         message(FATAL_ERROR "kgen_add_kernels(${name}): ${file} is missing. To make it: kgen ${given} -o ${folder}")
@@ -239,7 +285,7 @@ function(kgen_add_kernels name)
   set(depfile ${CMAKE_CURRENT_BINARY_DIR}/${name}.kgen.d)
   add_custom_command(
     OUTPUT ${stamp}
-    BYPRODUCTS ${sources} ${headers} ${helpers}
+    BYPRODUCTS ${sources} ${headers} ${helpers} ${modules}
     COMMAND ${tool} generate ${specs} -o ${folder} --root ${root} ${flags} --prune --depfile ${depfile} --stamp ${stamp}
     DEPENDS ${specs} ${tool_depends} ${arg_DEPENDS}
     DEPFILE ${depfile}
@@ -247,6 +293,9 @@ function(kgen_add_kernels name)
     VERBATIM)
   add_custom_target(${name}_kgen DEPENDS ${stamp})
   add_dependencies(${name} ${name}_kgen)
+  if(TARGET ${name}_numpy)
+    add_dependencies(${name}_numpy ${name}_kgen)
+  endif()
   set_source_files_properties(${sources} ${headers} ${helpers} PROPERTIES GENERATED ON SKIP_LINTING ON)
 endfunction()
 
