@@ -37,7 +37,7 @@ def _arguments(spec, bound, scratch):
             np.save(scratch / f"{name}.npy", value.view("u2") if value.dtype.name == "bfloat16" else value)
             given.append(f"--in={name}={scratch / name}.npy")
         elif name in spec.get("scalars", {}):
-            given.append(f"--scalar={name}={value:d}" if isinstance(value, (bool, int)) else f"--scalar={name}={value!r}")
+            given.append(f"--scalar={name}={int(value) if isinstance(value, (bool, int)) else float(value)!r}")
         elif name in spec.get("params", {}) or name in spec.get("types", {}):
             types.setdefault(name, value)
         elif name not in arrays:

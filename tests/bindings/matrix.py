@@ -1,7 +1,7 @@
 """All that a spec can declare, as small kernels with calls whose results NumPy gives: what each binding is tested by.
 
-A case is a spec with calls; a call has the arguments in the order of the contract, as NumPy arrays, and the outputs that
-it gives, in file order. Bindings turn the arrays into those of their framework.
+A case is a spec with calls; a call has the arguments in the order of the contract, as NumPy arrays, and the outputs
+that it gives, in file order. Bindings turn the arrays into those of their framework.
 """
 import dataclasses
 
@@ -56,7 +56,8 @@ body = 'y = 2 * x + w;'
 
 
 def whole_types():
-    names = {"i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8", "bool": "?"}
+    names = {"i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8",
+             "bool": "?"}
     return case("whole_types", f"""
 types.T = {list(names)}
 inputs.x = "T[M, N]"
