@@ -20,8 +20,9 @@ def load(spec, *, include=(), namespace="kgen", **defines):
     """The kernel of a spec, which is a file's path, or the text itself.
 
     include: further folders for `functions_from`; defines: parameters and types to fix, as -D does; namespace: under
-    which frameworks know the kernel. The sources are generated now where they are not in the cache, and compiled when
-    the first array of a framework comes.
+    which frameworks know the kernel; "kgen" gives each kernel one of its own, for two of one name are one operator to
+    them. The sources are generated now where they are not in the cache, and compiled when the first array of a
+    framework comes.
     """
     text, path = _read(spec)
     folders = [str(pathlib.Path(folder).resolve()) for folder in ([path.parent] if path else []) + list(include)]
@@ -29,7 +30,8 @@ def load(spec, *, include=(), namespace="kgen", **defines):
     for name, value in sorted(defines.items()):
         options.append(f"-D{name}={value}")
     name = cache.key(text, _functions(text, folders), namespace, *options, cache.stamp(tool.executable()))
-    folder = cache.entry(name, lambda part: _generate(part, text, path, options, namespace))
+    own = f"kgen_{name[:12]}" if namespace == "kgen" else namespace
+    folder = cache.entry(name, lambda part: _generate(part, text, path, options, own))
     return Kernel(folder, options, namespace)
 
 
