@@ -4,9 +4,9 @@ import hashlib
 import importlib
 import inspect
 import pathlib
-import re
 import subprocess
 import sys
+import tomllib
 import types
 
 from kgen import cache, tool
@@ -41,7 +41,7 @@ class Kernel:
 
     def __init__(self, folder, options, namespace):
         self._folder, self._options, self._namespace = folder, options, namespace
-        self._name = next(folder.glob("*_openmp.cpp")).name.removesuffix("_openmp.cpp")
+        self._name = _declared((folder / "spec.toml").read_text())["kernel"]
         self._functions = {}  # by the class of an array
         declared = next(node for node in ast.parse((folder / f"{self._name}_numpy.py").read_text()).body
                         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and node.name != "build")
@@ -124,11 +124,19 @@ def _read(spec):
     return path.read_text(), path
 
 
+def _declared(text):
+    """The keys of a spec; none where it is no TOML, about which the program has more to say."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
 def _functions(text, folders):
     """The text of the file that `functions_from` names, which decides what a spec gives, too."""
-    if named := re.search(r"^\s*functions_from\s*=\s*[\"']([^\"']*)[\"']", text, re.MULTILINE):
+    if named := _declared(text).get("functions_from"):
         for folder in folders:
-            if (file := pathlib.Path(folder, named[1])).is_file():
+            if (file := pathlib.Path(folder, str(named))).is_file():
                 return file.read_text()
     return ""
 

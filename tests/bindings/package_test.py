@@ -61,6 +61,12 @@ class Package(unittest.TestCase):
         fixed = kgen.load(SCALE, T="f64")
         self.assertRaisesRegex(TypeError, "x is float32, not float64", fixed, X, 3.0)
 
+    def test_a_backward_kernel_beside_a_spec_is_no_matter(self):
+        self.write("scale_backward.toml", SCALE.replace('"scale"', '"scale_backward"'))
+        self.write("a_backward.toml", SCALE.replace('"scale"', '"a_backward"'))
+        self.assertEqual(kgen.load(self.write("scale.toml", SCALE)).__name__, "scale")
+        self.assertEqual(kgen.load(self.write("a.toml", SCALE.replace('"scale"', '"a"'))).__name__, "a")
+
     def test_a_kernel_tells_what_it_is(self):
         scale = kgen.load(SCALE)
         self.assertEqual(str(inspect.signature(scale)), "(x, a, *, act='identity', out=None)")
@@ -92,6 +98,7 @@ class Package(unittest.TestCase):
         self.assertIn("wrong.toml:11:9", str(caught.exception))
         self.assertIn("did you mean `scaled`", str(caught.exception))
         self.assertRaisesRegex(kgen.SpecError, "KG0124", kgen.load, SCALE, Q="f32")
+        self.assertRaisesRegex(kgen.SpecError, "KG0101", kgen.load, "kernel = \n")
         self.assertEqual([path for path in self.cache.iterdir() if path.suffix != ".lock"], [])
 
     def test_functions_of_other_files_count_among_what_decides(self):
