@@ -86,6 +86,18 @@ class NumpyBinding(unittest.TestCase):
                 self.assertIs(got if len(out) == 1 else got[0], out[0])
                 self.assert_gives(out, call.outputs)
 
+    def test_strides_may_be_negative_and_outputs_may_have_some(self):
+        strided = function(named("strided"))
+        x, w = matrix.numbers(3, 5), matrix.numbers(5, seed=2)
+        for a, v in ((x[::-1], w), (x[:, ::-1], w[::-1]), (x[::-1, ::-1], w)):
+            np.testing.assert_array_equal(strided(a, v), a * v)
+        wide = np.zeros((3, 10), "f4")
+        strided(x, w, out=wide[:, ::2])
+        np.testing.assert_array_equal(wide[:, ::2], x * w)
+        self.assertFalse(wide[:, 1::2].any())
+        self.assert_refused(ValueError, ["y", "strides"], lambda: strided(
+            matrix.numbers(2, 3, 5), w, out=np.empty((3, 2, 5), "f4").transpose(1, 0, 2)))
+
     def test_out_that_is_the_input(self):
         case = named("aliased")
         w, v, g, rate = [np.copy(a) for a in case.calls[0].arguments]
