@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "emit/bindings/size_text.h"
+#include "emit/comments.h"
 #include "emit/header.h"
 #include "support/check.h"
 #include "support/text.h"
