@@ -191,7 +191,10 @@ class Commands(Sandbox):
 
     def test_the_backward_kernel_beside_a_spec_comes_along_with_its_binding(self):
         self.write("add.toml", ADD)
-        self.write("add_backward.toml", ADD.replace('"add"', '"add_backward"'))
+        backward = ADD.replace("outputs.z", "outputs.d_x").replace("'z =", "'d_x =").replace('"add"', '"add_backward"')
+        self.write("add_backward.toml", backward)
+        self.assertNotIn("add_backward.h", self.kgen("outputs", "add.toml", "--bind", "numpy").stdout)  # it says not
+        self.write("add_backward.toml", 'backward_of = "add"\n' + backward)
         self.write("other.toml", ADD.replace('"add"', '"other"').replace('types.T = ["f32", "f64"]\n', "").replace("T[", "f32["))
         names = self.kgen("outputs", "add.toml", "--bind", "numpy", "-D", "T=f32").stdout.split()
         self.assertIn("add_backward_numpy.py", names)
