@@ -7,6 +7,7 @@ namespace {
 
 constexpr BindingRow kRows[] = {
     {"numpy", numpy_files},
+    {"torch", torch_files},
 };
 
 } // namespace

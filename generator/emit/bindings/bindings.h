@@ -29,5 +29,6 @@ std::span<const BindingRow> binding_rows();
 const BindingRow *find_binding(std::string_view name);
 
 std::vector<EmittedFile> numpy_files(const BindingInput &input);
+std::vector<EmittedFile> torch_files(const BindingInput &input);
 
 } // namespace kgen

@@ -1,0 +1,267 @@
+{{{banner}}}
+// {{kernel}} as an operator of PyTorch 2.13 and later, over its stable ABI: for the CPU, and with KGEN_CUDA for CUDA.
+// `python {{kernel}}_torch.py` builds the library.
+#ifndef TORCH_TARGET_VERSION
+#define TORCH_TARGET_VERSION 0x020d000000000000
+#endif
+
+#include <torch/csrc/stable/accelerator.h>
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "{{kernel}}.h"
+
+namespace {
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+using Shape = std::vector<int64_t>;
+
+template <typename... Parts>
+[[noreturn]] void fail(const Parts&... parts) {
+  std::ostringstream text;
+  text << "{{kernel}}: ";
+  (text << ... << parts);
+  throw std::runtime_error(text.str());
+}
+
+void check(int status) {
+  if (status != 0) fail({{kernel}}_error(status));
+}
+
+// Element types as the specification writes them.
+constexpr std::pair<const char*, ScalarType> kTypes[] = {
+    {"f64", ScalarType::Double}, {"f32", ScalarType::Float},  {"bf16", ScalarType::BFloat16},
+    {"f16", ScalarType::Half},   {"i64", ScalarType::Long},   {"i32", ScalarType::Int},
+    {"i16", ScalarType::Short},  {"i8", ScalarType::Char},    {"u64", ScalarType::UInt64},
+    {"u32", ScalarType::UInt32}, {"u16", ScalarType::UInt16}, {"u8", ScalarType::Byte},
+    {"bool", ScalarType::Bool}};
+const char* name_of(ScalarType type) {
+  for (const auto& [name, its_type] : kTypes)
+    if (its_type == type) return name;
+  return "of another type";
+}
+ScalarType type_of(const char* name) {
+  for (const auto& [its_name, type] : kTypes)
+    if (std::strcmp(name, its_name) == 0) return type;
+  return ScalarType::Undefined;
+}
+
+// Where all arrays of a call are.
+struct Device {
+  int32_t type = aoti_torch_device_type_cpu();
+  int32_t index = -1;
+  const char* from = nullptr;  // the array that says so
+};
+
+Tensor new_array(const Device& device, const char* type, Shape shape) {
+  Shape strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0; stride *= std::max<int64_t>(shape[i], 1)) {
+    shape[i] = std::max<int64_t>(shape[i], 0);  // the C function says what is wrong
+    strides[i] = stride;
+  }
+  const int32_t dtype = torch::stable::detail::to<int32_t>(torch::stable::detail::from(type_of(type)));
+  AtenTensorHandle handle;
+  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(int64_t(shape.size()), shape.data(), strides.data(), dtype, device.type, device.index, &handle));
+  return Tensor(handle);
+}
+
+Shape joined(Shape shape, const Shape& rest, const Shape& behind) {
+  shape.insert(shape.end(), rest.begin(), rest.end());
+  shape.insert(shape.end(), behind.begin(), behind.end());
+  return shape;
+}
+
+// An argument of the kernel: a tensor, or none.
+class Array {
+ public:
+  // `dims`: how many there are in the brackets; `rest`: which of them is a `...`, none where it is `dims`.
+  Array(const char* name, const char* brackets, size_t dims, size_t rest)
+      : name_(name), brackets_(brackets), dims_(dims), rest_(rest) {}
+
+  void take(Device& device, const std::optional<Tensor>& tensor) {
+    if (!(tensor_ = tensor)) return;
+    Device mine{0, 0, name_};
+    STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(tensor->get(), &mine.type));
+    STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(tensor->get(), &mine.index));
+    if (device.from == nullptr) device = mine;
+    if (device.type != mine.type || device.index != mine.index)
+      fail(device.from, " and ", name_, " are not on the same device");
+    type_ = name_of(tensor->scalar_type());
+    sizes_ = tensor->sizes();
+    if (rest_ < dims_ ? sizes_.size() + 1 < dims_ : sizes_.size() != dims_) wrong_shape();
+    rest_count_ = rest_ < dims_ ? sizes_.size() + 1 - dims_ : 0;
+  }
+
+  const char* name() const { return name_; }
+  bool is_there() const { return tensor_.has_value(); }
+  const char* type() const { return is_there() ? type_ : nullptr; }
+  Shape rest() const { return Shape(sizes_.begin() + rest_, sizes_.begin() + rest_ + rest_count_); }
+  // Of the n-th dimension in brackets; that of `...` is the product of those that it stands for.
+  int64_t extent(size_t n) const {
+    if (n != rest_) return sizes_[n < rest_ ? n : n + rest_count_ - 1];
+    int64_t product = 1;
+    for (size_t i = rest_; i < rest_ + rest_count_; ++i) product *= sizes_[i];
+    return product;
+  }
+  int64_t stride(size_t n) const {
+    if (!is_there() || (n == rest_ && rest_count_ == 0)) return 0;
+    return (dense_ ? *dense_ : *tensor_).stride(int64_t(n < rest_ ? n : n + rest_count_ - 1));
+  }
+
+  // What an extent, the dimensions of `...` or the type is by what else is known, and which arrays say so.
+  void expect(size_t n, int64_t expected, const char* extent_text = nullptr, const char* as_in = "") const {
+    if (!is_there() || extent(n) == std::max<int64_t>(expected, 0)) return;  // the C function refuses one below 0
+    if (extent_text == nullptr) wrong_shape();
+    wrong_shape(" with ", extent_text, " = ", expected, as_in);
+  }
+  void expect_rest(const Array& other) const {
+    if (is_there() && rest() != other.rest()) wrong_shape(" with ... as in ", other.name());
+  }
+  void expect_type(const char* expected) const {
+    if (is_there() && std::strcmp(type_, expected) != 0) fail(name_, " is ", type_, ", not ", expected);
+  }
+
+  // Makes it dense, unless its strides can be passed on. An output that is not is computed elsewhere and copied.
+  void make_dense(bool strided = false) {
+    if (!is_there() || (strided && rest_count_ <= 1) || tensor_->is_contiguous()) return;
+    dense_ = torch::stable::contiguous(*tensor_);
+  }
+  void finish() {
+    if (dense_) torch::stable::copy_(*tensor_, *dense_);
+  }
+
+  // The C functions tell an array without elements from one that is absent.
+  template <typename Element>
+  operator Element*() const {
+    if (!is_there()) return nullptr;
+    void* data = (dense_ ? *dense_ : *tensor_).data_ptr();
+    return static_cast<Element*>(data != nullptr ? data : const_cast<Array*>(this));
+  }
+
+ private:
+  template <typename... Parts>
+  [[noreturn]] void wrong_shape(const Parts&... parts) const {
+    std::ostringstream mine;
+    for (size_t i = 0; i < sizes_.size(); ++i) mine << (i > 0 ? ", " : "") << sizes_[i];
+    fail(name_, " has the shape [", mine.str(), "], not ", brackets_, parts...);
+  }
+
+  const char* name_;
+  const char* brackets_;
+  size_t dims_, rest_, rest_count_ = 0;
+  const char* type_ = nullptr;
+  torch::headeronly::IntHeaderOnlyArrayRef sizes_;
+  std::optional<Tensor> tensor_, dense_;
+};
+
+// Memory of torch for one call.
+struct Workspace {
+  Workspace(const Device& device, int64_t needed) : bytes(needed) {
+    if (needed < 0) check(int(-needed));
+    if (needed == 0) return;
+    tensor = new_array(device, "u8", {needed});
+    data = tensor->data_ptr();
+  }
+  std::optional<Tensor> tensor;
+  void* data = nullptr;
+  int64_t bytes;
+};
+{{{size_helpers}}}
+// The functions, by {{{columns}}}.
+constexpr const char* kFunctions[][{{column_count}}] = {
+{{#functions}}
+    { {{{columns}}} },  // {{stem}}
+{{/functions}}
+};
+
+// The first function that takes what is given: choices by name, then the types of arrays (null: absent).
+size_t choose(std::initializer_list<std::pair<const char*, const char*>> given) {
+  const auto takes = [&](size_t f, size_t count) {  // the first ones
+    for (size_t i = 0; i < count; ++i)
+      if (const char* value = given.begin()[i].second; value != nullptr && std::strcmp(value, kFunctions[f][i]) != 0)
+        return false;
+    return true;
+  };
+  for (size_t f = 0; f < std::size(kFunctions); ++f)
+    if (takes(f, given.size())) return f;
+  std::set<std::string> others;
+  size_t wrong = given.size();
+  std::ostringstream before;
+  while (others.empty())
+    for (size_t f = 0, at = --wrong; f < std::size(kFunctions); ++f)
+      if (takes(f, at)) others.insert(kFunctions[f][at]);
+  for (size_t i = 0; i < wrong; ++i)
+    if (given.begin()[i].second != nullptr)
+      before << (before.tellp() > 0 ? ", " : " where ") << given.begin()[i].first << " is " << given.begin()[i].second;
+  std::ostringstream can_be;
+  for (const std::string& other : others) can_be << (can_be.tellp() > 0 ? " or " : "") << other;
+  fail(given.begin()[wrong].first, " is ", given.begin()[wrong].second, "; it must be ", can_be.str(), before.str());
+}
+
+// The arguments of a call, which must agree, and what follows from them: sizes, and the function that serves.
+struct Call {
+  Device device;
+{{#arrays}}
+  Array {{name}}{"{{parameter}}", "{{{brackets}}}", {{dims}}, {{rest}}};
+{{/arrays}}
+{{#members}}
+  {{{line}}}
+{{/members}}
+  size_t function = 0;
+
+  Call({{{call_parameters}}}) {
+{{#setup}}
+    {{{line}}}
+{{/setup}}
+  }
+
+{{#outputs}}
+  Tensor new_{{name}}() const { return new_array(device, kFunctions[function][{{column}}], {{{shape}}}); }
+{{/outputs}}
+
+  void run({{{run_parameters}}}) {
+{{#prepare}}
+    {{{line}}}
+{{/prepare}}
+{{{dispatch}}}
+{{#finish}}
+    {{name}}.finish();
+{{/finish}}
+  }
+
+{{#targets}}
+{{{text}}}
+{{/targets}}
+};
+
+{{{operators}}}
+}  // namespace
+
+STABLE_TORCH_LIBRARY_FRAGMENT({{namespace}}, library) {
+{{#schemas}}
+  library.def("{{{schema}}}");
+{{/schemas}}
+}
+{{#registrations}}
+{{{before}}}STABLE_TORCH_LIBRARY_IMPL({{namespace}}, {{key}}, library) {
+{{#operators}}
+  library.impl("{{operator}}", TORCH_BOX(&{{function}}));
+{{/operators}}
+}
+{{{after}}}
+{{/registrations}}
