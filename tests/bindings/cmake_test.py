@@ -1,4 +1,4 @@
-"""kgen_add_kernels(... BINDINGS numpy): one library for the modules of all kernels, beside them.
+"""kgen_add_kernels(... BINDINGS numpy torch): one library for the modules of all kernels, beside them.
 
 cmake_test.py KGEN [unittest arguments]
 """
@@ -24,6 +24,12 @@ try:
     add(np.ones(2, "f4")[:0], np.ones(0, "f4"), out=np.ones(1, "f4"))
 except ValueError as error:
     print(error)
+"""
+TORCH_CODE = """import torch
+from add_torch import add
+from twice_torch import twice
+print(twice(add(torch.ones(2), torch.ones(2))).tolist())
+print(torch.ops.product.twice(torch.ops.product.add(torch.ones(2), torch.ones(2))).tolist())
 """
 
 
@@ -56,9 +62,18 @@ class Cmake(unittest.TestCase):
                 done = run(sys.executable, "-c", CODE, cwd=self.folder / folder)
                 self.assertEqual(done.stdout, "[4. 4.]\nz has the shape (1,), not (0,)\n", done.stderr)
 
+    def test_operators_of_torch_are_in_one_library(self):
+        (self.folder / "CMakeLists.txt").write_text(PROJECT.replace("BINDINGS numpy", "BINDINGS torch"))
+        configured = self.configure(f"-DKGEN_TORCH_PYTHON={sys.executable}")
+        self.assertEqual(configured.returncode, 0, configured.stderr)
+        made = run("cmake", "--build", self.folder / "build")
+        self.assertEqual(made.returncode, 0, made.stdout)
+        done = run(sys.executable, "-c", TORCH_CODE, cwd=self.folder / "build/kernels_kgen")
+        self.assertEqual(done.stdout, "[4.0, 4.0]\n[4.0, 4.0]\n", done.stderr)
+
     def test_what_there_is_not_is_refused(self):
         (self.folder / "CMakeLists.txt").write_text(PROJECT.replace("BINDINGS numpy", "BINDINGS pandas"))
-        self.assertIn("BINDINGS takes numpy, not pandas", self.configure().stderr.replace("\n", " "))
+        self.assertIn("BINDINGS takes numpy and torch, not pandas", self.configure().stderr.replace("\n", " "))
 
 
 if __name__ == "__main__":
