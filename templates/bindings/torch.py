@@ -3,17 +3,9 @@
 `python {{kernel}}_torch.py` compiles the library that this module loads, beside it, with $CXX and $CXXFLAGS.
 torch.compile, torch.export and vmap know the operator{{autograd_note}}.
 """
-import os
-import shlex
-import shutil
-import subprocess
-import sys
-import tempfile
 {{#imports}}
 {{{line}}}
 {{/imports}}
-
-import torch
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _LIBRARY = os.path.join(_FOLDER, "lib{{kernel}}_torch.so")
@@ -32,7 +24,10 @@ def build():
     """Compiles the library{{#cuda}}, for CUDA too with $NVCC and $NVCCFLAGS: the nvcc that is found, or none if that is ""{{/cuda}}."""
     compiler = [*shlex.split(os.environ.get("CXX") or "c++"), "-O2", "-std=c++17", "-fPIC"]
     compiler += shlex.split(os.environ.get("CXXFLAGS", ""))
-    folder = os.path.dirname(torch.__file__)
+    found = importlib.util.find_spec("torch")
+    if found is None:
+        raise SystemExit(f"{sys.executable} has no torch: build with the Python that will load the library")
+    folder = found.submodule_search_locations[0]
     link = ["-L" + os.path.join(folder, "lib"), "-ltorch_cpu"]
     with tempfile.TemporaryDirectory(dir=_FOLDER) as scratch:
         objects = []
@@ -40,7 +35,6 @@ def build():
         def compile_file(suffix, *command):
             objects.append(os.path.join(scratch, suffix + ".o"))
             _run(*command, "-c", os.path.join(_FOLDER, "{{kernel}}_" + suffix), "-o", objects[-1])
-
 {{#cuda}}
         nvcc = shlex.split(os.environ.get("NVCC", shutil.which("nvcc") or ""))
         with_cuda = ["-DKGEN_CUDA"] if nvcc else []
@@ -55,6 +49,7 @@ def build():
         linker = [*compiler, "-fopenmp"]
 {{#cuda}}
         if nvcc:
+            import torch
             machines = "-arch=" + ("native" if torch.cuda.is_available() else "all-major")
             compile_file("cuda.cu", *nvcc, *shlex.split(os.environ.get("NVCCFLAGS", machines)), "-O2", "-std=c++17",
                          "-Xcompiler=-fPIC")
@@ -71,6 +66,8 @@ def build():
 if __name__ == "__main__":
     build()
     sys.exit()
+
+import torch  # noqa: E402 (building for the CPU needs it only to be there)
 
 if not hasattr(torch.ops.{{namespace}}, "{{function}}"):  # else a library that is loaded has it
     command = shlex.join([sys.executable, os.path.abspath(__file__)])

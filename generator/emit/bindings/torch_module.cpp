@@ -28,11 +28,11 @@ public:
     const std::string rules = fake() + autograd_text(input_, backward) + vmap_text(input_);
     const std::string helpers(trim(python_helpers(input_.templates, "bindings/numpy_helpers.py", rules)));
     const std::string body = types() + helpers + (helpers.empty() ? "" : "\n\n\n") + rules + function();
-    std::string imports;
-    if (backward != nullptr)
-      imports += "import importlib\n";
+    std::string imports = "import importlib.util\n";
     if (mentions_word(body, "math"))
       imports += "import math\n";
+    imports += std::string("import os\nimport shlex\n") + (s_.has_cuda ? "import shutil\n" : "") +
+               "import subprocess\nimport sys\nimport tempfile\n";
     view.set("imports", line_views(imports)).set("body", body);
     return input_.templates.render("bindings/torch.py", view);
   }
