@@ -68,7 +68,7 @@ const OptionRow kOptions[] = {
     {"--targets", kWrites | bit(Command::explain), &Options::targets,
      "openmp,cuda: which sources to write, or explain"},
     {"--bind", kWrites, &Options::bind,
-     "numpy,torch: a Python module as well that calls the functions with arrays of a framework: NAME_numpy.py"},
+     "numpy,torch,jax: Python modules as well that call the functions with arrays of these: NAME_numpy.py and so on"},
     {"--namespace", kWrites, &Options::bind_namespace, "under which frameworks know what --bind gives; default kgen"},
     {"--selfcheck", kWrites, &Options::selfcheck,
      "a program as well that checks and times the OpenMP code: NAME_selfcheck.cpp"},

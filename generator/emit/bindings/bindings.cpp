@@ -8,6 +8,7 @@ namespace {
 constexpr BindingRow kRows[] = {
     {"numpy", numpy_files},
     {"torch", torch_files},
+    {"jax", jax_files},
 };
 
 } // namespace

@@ -28,6 +28,7 @@ struct BindingRow {
 std::span<const BindingRow> binding_rows();
 const BindingRow *find_binding(std::string_view name);
 
+std::vector<EmittedFile> jax_files(const BindingInput &input);
 std::vector<EmittedFile> numpy_files(const BindingInput &input);
 std::vector<EmittedFile> torch_files(const BindingInput &input);
 

@@ -1,0 +1,226 @@
+// NAME_jax.py: the rules of custom_vjp, by the backward kernel where there is one.
+#include <algorithm>
+#include <cctype>
+
+#include "emit/bindings/jax.h"
+#include "emit/bindings/python.h"
+#include "support/text.h"
+
+namespace kgen {
+namespace {
+
+using Array = SignatureArray;
+
+const Array *array_named(const Signature &s, const std::string &name) {
+  const auto it = std::ranges::find(s.arrays, name, &Array::name);
+  return it == s.arrays.end() ? nullptr : &*it;
+}
+
+// x of d_x, d2_x, ...; empty where the name is no gradient's.
+std::string of_gradient(const std::string &name) {
+  const size_t bar = name.find('_');
+  const bool is_one = bar != std::string::npos && name[0] == 'd' &&
+                      std::all_of(name.begin() + 1, name.begin() + static_cast<std::ptrdiff_t>(bar),
+                                  [](unsigned char c) { return std::isdigit(c) != 0; });
+  return is_one ? name.substr(bar + 1) : "";
+}
+
+// Does each argument and output have the meaning that `kgen grad` gives it by its name? A spec that is called
+// NAME_backward may be anything.
+bool is_gradient_of(const Signature &forward, const Signature &backward) {
+  const auto is_known = [&](const Array &a) {
+    const Array *same = array_named(forward, a.name), *other = array_named(forward, of_gradient(a.name));
+    return a.is_argument() ? same != nullptr || (other != nullptr && !other->is_argument())
+                           : other != nullptr && other->is_argument();
+  };
+  const auto is_named = [](const auto &list, const auto &one) {
+    return std::ranges::any_of(list, [&](const auto &other) { return other.name == one.name; });
+  };
+  return std::ranges::all_of(backward.arrays, is_known) &&
+         std::ranges::all_of(backward.scalars, [&](const auto &one) { return is_named(forward.scalars, one); }) &&
+         std::ranges::all_of(backward.choices, [&](const auto &one) { return is_named(forward.choices, one); }) &&
+         std::ranges::all_of(backward.sizes,
+                             [&](const auto &one) { return one.array >= 0 || is_named(forward.sizes, one); });
+}
+
+class Rules {
+public:
+  Rules(const Spec &spec, const Signature &forward, const Signature &backward)
+      : spec_(spec), f_(forward), b_(backward) {
+    for (const Array &a : b_.arrays)
+      if (a.is_argument() && array_named(f_, a.name) != nullptr)
+        saved_.push_back(array_named(f_, a.name)->parameter);
+  }
+
+  std::string text() {
+    const std::string returned = "return " + python_tuple(of_inputs());
+    add("arrays, variable = _differentiated(primals)");
+    unpack(inputs(), "arrays");
+    add("results = _apply(call, *arrays)");
+    unpack(saved_outputs(), "results");
+    add("return results, (variable, " + python_tuple(saved_) + ")");
+    const std::string forward = indented(join(std::exchange(lines_, {}), "\n"));
+    add("variable, " + python_tuple(saved_) + " = saved");
+    unpack(gradients(), "gradients");
+    name_zeros();
+    call();
+    if (const std::string text = join(lines_, "\n") + returned; uses_choices(text))
+      lines_.insert(lines_.begin(), unpacked(choice_names()) + " = _FUNCTIONS[call.function]");
+    add(returned);
+    return "def _forward(call, *primals):\n" + forward + "\n\n\ndef _backward(call, saved, gradients):\n" +
+           indented(join(lines_, "\n")) + "\n";
+  }
+
+private:
+  void add(const std::string &line) { lines_.push_back(line); }
+  static std::string unpacked(const std::vector<std::string> &names) {
+    return names.size() == 1 ? python_tuple(names) : join(names, ", ");
+  }
+  void unpack(const std::vector<std::string> &names, const std::string &value) {
+    if (!names.empty())
+      add(unpacked(names) + " = " + value);
+  }
+
+  std::vector<std::string> inputs() const {
+    std::vector<std::string> out;
+    for (const Array &a : f_.arrays)
+      if (a.is_argument())
+        out.push_back(a.parameter);
+    return out;
+  }
+
+  // All outputs, if the backward kernel reads one.
+  std::vector<std::string> saved_outputs() const {
+    std::vector<std::string> out;
+    bool any = false;
+    for (const int i : f_.outputs()) {
+      out.push_back(f_.arrays[static_cast<size_t>(i)].parameter);
+      any = any || std::ranges::find(saved_, out.back()) != saved_.end();
+    }
+    return any ? out : std::vector<std::string>();
+  }
+
+  std::vector<std::string> gradients() const {
+    std::vector<std::string> out;
+    for (const int i : f_.outputs()) {
+      const Array *gradient = gradient_of(f_.arrays[static_cast<size_t>(i)], true);
+      out.push_back(gradient == nullptr ? "_" : gradient->parameter);
+    }
+    return out;
+  }
+
+  // An output that nothing hangs on has a gradient without an array.
+  void name_zeros() {
+    for (const int i : f_.outputs())
+      if (const Array *gradient = gradient_of(f_.arrays[static_cast<size_t>(i)], true))
+        add(gradient->parameter + " = _gradient(" + gradient->parameter + (gradient->optional ? ", or_none=True" : "") +
+            ")");
+  }
+
+  // The backward kernel's argument that is an output's gradient, or its output that is an input's.
+  const Array *gradient_of(const Array &array, bool is_argument) const {
+    const auto is_it = [&](const Array &a) {
+      return a.is_argument() == is_argument && of_gradient(a.name) == array.name &&
+             !(is_argument && array_named(f_, a.name) != nullptr);
+    };
+    const auto it = std::ranges::find_if(b_.arrays, is_it);
+    return it == b_.arrays.end() ? nullptr : &*it;
+  }
+
+  std::vector<std::string> choice_names() const {
+    std::vector<std::string> names;
+    for (const ChoiceParameter &c : f_.choices)
+      names.push_back(c.parameter);
+    if (has_real(spec_, f_))
+      names.emplace_back(kRealType);
+    return names;
+  }
+  bool uses_choices(const std::string &text) const {
+    return text.find("_cast(") != std::string::npos ||
+           std::ranges::any_of(b_.parameters,
+                               [](const SignatureParameter &p) { return p.kind == SignatureParameter::Kind::choice; });
+  }
+
+  void call() {
+    std::vector<std::string> arguments, results;
+    for (const SignatureParameter &p : b_.parameters)
+      arguments.push_back(argument(p));
+    for (const int i : b_.outputs())
+      results.push_back(b_.arrays[static_cast<size_t>(i)].parameter);
+    if (has_optional_outputs(b_))
+      arguments.push_back("_wanted=" + wanted());
+    add("backward = _sibling(\"" + b_.kernel + "_jax\")." + b_.function);
+    for (std::string &line : wrapped(join(results, ", ") + " = backward(", arguments, ")"))
+      lines_.push_back(std::move(line));
+  }
+
+  // Which gradients are asked for, in the order of the backward kernel's outputs.
+  std::string wanted() const {
+    std::vector<std::string> out;
+    const std::vector<std::string> all = inputs();
+    for (const int i : b_.outputs()) {
+      const auto at = std::ranges::find(all, parameter_of(of_gradient(b_.arrays[static_cast<size_t>(i)].name)));
+      out.push_back("variable[" + std::to_string(at - all.begin()) + "]");
+    }
+    return python_tuple(out);
+  }
+  std::string parameter_of(const std::string &name) const {
+    const Array *array = array_named(f_, name);
+    return array == nullptr ? name : array->parameter;
+  }
+
+  std::string argument(const SignatureParameter &p) const {
+    using Kind = SignatureParameter::Kind;
+    const auto at = static_cast<size_t>(p.index);
+    switch (p.kind) {
+    case Kind::array:
+      return parameter_of(b_.arrays[at].name) == b_.arrays[at].name ? b_.arrays[at].parameter
+                                                                    : parameter_of(b_.arrays[at].name);
+    case Kind::scalar:
+      return "call.attribute(\"" + b_.scalars[at].name + "\")";
+    case Kind::choice:
+      return b_.choices[at].parameter + "=" + b_.choices[at].parameter;
+    case Kind::size:
+      break;
+    }
+    return b_.sizes[at].parameter + "=call.attribute(\"" + b_.sizes[at].name + "\")";
+  }
+
+  std::vector<std::string> of_inputs() const {
+    std::vector<std::string> out;
+    for (const Array &a : f_.arrays)
+      if (a.is_argument())
+        out.push_back(of_input(a));
+    return out;
+  }
+
+  // Sums in `real` become the type of the input.
+  std::string of_input(const Array &a) const {
+    const Array *gradient = gradient_of(a, false);
+    if (gradient == nullptr)
+      return "None";
+    const bool is_as_input =
+        a.element.kind != ElementType::Kind::parameter || gradient->element.kind == ElementType::Kind::parameter;
+    if (is_as_input)
+      return gradient->parameter;
+    return "_cast(" + gradient->parameter + ", " + f_.choices[static_cast<size_t>(a.element.choice)].parameter + ")";
+  }
+
+  const Spec &spec_;
+  const Signature &f_, &b_;
+  std::vector<std::string> saved_;
+  std::vector<std::string> lines_;
+};
+
+} // namespace
+
+std::string jax_gradient(const Spec &spec, const Signature &forward, const Signature *backward) {
+  if (backward != nullptr && is_gradient_of(forward, *backward))
+    return Rules(spec, forward, *backward).text();
+  return "def _forward(call, *arrays):\n    raise NotImplementedError(\n        \"" + forward.kernel +
+         " has no gradient: write " + forward.kernel + "_backward.toml with `kgen grad " + forward.file_name +
+         "`\"\n        \" beside it, and run kgen again\"\n    )\n\n\ndef _backward(call, saved, gradients):\n"
+         "    raise AssertionError(\"_forward has raised\")\n";
+}
+
+} // namespace kgen

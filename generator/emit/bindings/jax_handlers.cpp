@@ -1,0 +1,209 @@
+// NAME_jax.cpp: what XLA calls. One handler for each platform; the call says by its number which C function is meant.
+#include <algorithm>
+
+#include "emit/bindings/jax.h"
+#include "emit/names.h"
+#include "emit/spelling.h"
+#include "support/text.h"
+
+namespace kgen {
+namespace {
+
+struct Platform {
+  bool is_cuda;
+  std::string_view suffix; // of the C functions
+};
+constexpr Platform kCpu{false, "_openmp"}, kCuda{true, "_cuda"};
+
+class Handler {
+public:
+  Handler(const Signature &s, const Platform &platform) : s_(s), platform_(platform) {
+    for (const char *name : {"Pointer", "Threads", "WideTable", "error_of", "ffi", "pointer", "rows_of", "stride_of",
+                             "with_workspace", "xla_memory", "xla_stream", "xla_threads", "kgen_function", "limit"})
+      names_.reserve(name);
+    for (const SignatureArray &a : s.arrays)
+      arrays_.push_back(names_.claim(c_name(a.name)));
+    for (const SignatureArray &a : s.arrays)
+      given_.push_back(names_.claim(jax_given(a)));
+    for (const SignatureScalar &scalar : s.scalars)
+      scalars_.push_back(names_.claim(c_name(scalar.name)));
+    for (const SignatureSize &size : s.sizes)
+      sizes_.push_back(names_.claim(c_name(size.name)));
+  }
+
+  JaxHandler handler(const std::string &symbol) const {
+    const std::string name = platform_.is_cuda ? "on_cuda" : "on_cpu";
+    return {"ffi::Error " + name + "(" + join(parameters(), ", ") + ") {\n" + preparations() +
+                "switch (kgen_function) {\n" + cases() + "default: return ffi::Error::InvalidArgument(\"" + s_.kernel +
+                ": there is no such function\");\n}\n}\n",
+            "extern \"C\" __attribute__((visibility(\"default\"))) XLA_FFI_Error* " + symbol +
+                "(XLA_FFI_CallFrame*);\nXLA_FFI_DEFINE_HANDLER_SYMBOL(" + symbol + ", " + name + ", ffi::Ffi::Bind()" +
+                bindings() + ");\n"};
+  }
+
+private:
+  bool needs_memory() const {
+    return platform_.is_cuda && std::ranges::any_of(s_.functions, &CFunction::cuda_workspace);
+  }
+
+  // What a handler takes: C++ type, name, and how the binding declares it.
+  struct Parameter {
+    std::string type, name, binding;
+  };
+  std::vector<Parameter> all_parameters() const {
+    std::vector<Parameter> out;
+    if (platform_.is_cuda)
+      out.push_back({"void*", "xla_stream", "Ctx<ffi::PlatformStream<void*>>()"});
+    else
+      out.push_back({"ffi::ThreadPool", "xla_threads", "Ctx<ffi::ThreadPool>()"});
+    if (needs_memory())
+      out.push_back({"ffi::ScratchAllocator", "xla_memory", "Ctx<ffi::ScratchAllocator>()"});
+    for (size_t i = 0; i < s_.arrays.size(); ++i)
+      if (s_.arrays[i].is_argument()) // that of an aliased output is its own memory
+        out.push_back({"ffi::AnyBuffer", s_.arrays[i].alias >= 0 ? "" : arrays_[i], "Arg<ffi::AnyBuffer>()"});
+    for (const int i : s_.outputs())
+      out.push_back({"ffi::Result<ffi::AnyBuffer>", arrays_[i], "Ret<ffi::AnyBuffer>()"});
+    const auto add_attribute = [&](const std::string &type, const std::string &name, const std::string &attribute) {
+      out.push_back({type, name, "Attr<" + type + ">(\"" + attribute + "\")"});
+    };
+    add_attribute("int64_t", "kgen_function", "kgen_function");
+    for (size_t i = 0; i < s_.arrays.size(); ++i)
+      if (s_.arrays[i].optional)
+        add_attribute("bool", given_[i], jax_given(s_.arrays[i]));
+    for (size_t i = 0; i < s_.scalars.size(); ++i)
+      add_attribute(attribute_type(s_.scalars[i].type), scalars_[i], s_.scalars[i].name);
+    for (size_t i = 0; i < s_.sizes.size(); ++i)
+      if (is_jax_attribute(s_, s_.sizes[i]))
+        add_attribute("int64_t", sizes_[i], s_.sizes[i].name);
+    return out;
+  }
+
+  // Numbers travel as the widest of their kind: the type of a scalar may hang on the function.
+  static std::string attribute_type(Type type) {
+    return is_floating(type) ? "double" : type == Type::boolean ? "bool" : "int64_t";
+  }
+
+  std::vector<std::string> parameters() const {
+    std::vector<std::string> out;
+    for (const Parameter &p : all_parameters())
+      out.push_back(p.type + (p.name.empty() ? "" : " " + p.name));
+    return out;
+  }
+
+  std::string bindings() const {
+    std::string out;
+    for (const Parameter &p : all_parameters())
+      out += "." + p.binding;
+    return out;
+  }
+
+  std::string preparations() const {
+    std::string out = platform_.is_cuda ? "" : "const Threads limit(xla_threads);\n";
+    for (size_t i = 0; i < s_.arrays.size(); ++i)
+      if (is_wide_table(s_.arrays[i]))
+        out += platform_.is_cuda
+                   ? "if (" + arrays_[i] + ".element_type() != ffi::S64)\nreturn ffi::Error::InvalidArgument(\"" +
+                         s_.kernel + ": " + s_.arrays[i].name + " must be int64 on a GPU: set jax_enable_x64\");\n"
+                   : "const WideTable " + wide(i) + "(" + arrays_[i] + ");\n";
+    for (size_t i = 0; i < s_.sizes.size(); ++i)
+      if (!is_jax_attribute(s_, s_.sizes[i]))
+        out += "const int64_t " + sizes_[i] + " = " + rows(*jax_array_of_rows(s_)) + ";\n";
+    return out;
+  }
+
+  // The product of the extents that `...` stands for.
+  std::string rows(const SignatureArray &a) const {
+    return "rows_of(" + buffer(a) + ", " + std::to_string(a.rest) + ", " +
+           std::to_string(a.dims.size() - 1 - static_cast<size_t>(a.rest)) + ")";
+  }
+
+  std::string wide(size_t i) const { return arrays_[i] + "_wide"; }
+  size_t index_of(const SignatureArray &array) const { return static_cast<size_t>(&array - s_.arrays.data()); }
+  std::string buffer(const SignatureArray &array) const {
+    return (array.is_argument() ? "" : "*") + arrays_[index_of(array)];
+  }
+
+  std::string cases() const {
+    std::string out;
+    for (size_t f = 0; f < s_.functions.size(); ++f)
+      out += "case " + std::to_string(f) + ": return " + call(s_.functions[f]) + ";\n";
+    return out;
+  }
+
+  std::string call(const CFunction &f) const {
+    std::vector<std::string> arguments, sizes;
+    for (const CArgument &a : s_.c_arguments) {
+      arguments.push_back(argument(f, a));
+      if (a.kind == CArgument::Kind::size)
+        sizes.push_back(sizes_[a.index]);
+    }
+    if (platform_.is_cuda && f.table_status)
+      arguments.emplace_back("nullptr");
+    const std::string name = f.stem + std::string(platform_.suffix);
+    if (!platform_.is_cuda) {
+      if (f.openmp_workspace) // XLA lends none on the CPU: the function allocates
+        arguments.insert(arguments.end(), {"nullptr", "0"});
+      return "error_of(" + name + "(" + join(arguments, ", ") + "))";
+    }
+    if (!f.cuda_workspace)
+      return "error_of(" + name + "(" + join(arguments, ", ") + ", xla_stream))";
+    return "with_workspace(xla_memory, " + name + "_workspace(" + join(sizes, ", ") +
+           "), [&](void* workspace, int64_t bytes) { return " + name + "(" + join(arguments, ", ") +
+           ", workspace, bytes, xla_stream); })";
+  }
+
+  std::string argument(const CFunction &f, const CArgument &a) const {
+    switch (a.kind) {
+    case CArgument::Kind::array:
+      if (is_wide_table(s_.arrays[a.index]) && !platform_.is_cuda)
+        return wide(a.index) + ".data()";
+      return "pointer(" + arrays_[a.index] + (s_.arrays[a.index].optional ? ", " + given_[a.index] : "") + ")";
+    case CArgument::Kind::scalar:
+      return scalar(f.scalar_types[a.index], a.index);
+    case CArgument::Kind::size:
+      return sizes_[a.index];
+    case CArgument::Kind::stride:
+      break;
+    }
+    const SignatureArray &array = s_.arrays[a.index];
+    return "stride_of(" + buffer(array) + ", " + std::to_string(array.dims.size() - 1 - static_cast<size_t>(a.dim)) +
+           ")";
+  }
+
+  std::string scalar(Type type, int i) const {
+    const std::string wanted = type == Type::bf16 || type == Type::f16 ? "float" : std::string(type_row(type).c_type);
+    return wanted == attribute_type(s_.scalars[i].type) ? scalars_[i]
+                                                        : "static_cast<" + wanted + ">(" + scalars_[i] + ")";
+  }
+
+  const Signature &s_;
+  const Platform &platform_;
+  Names names_;
+  std::vector<std::string> arrays_, given_, scalars_, sizes_; // as the handler calls them
+};
+
+} // namespace
+
+bool is_wide_table(const SignatureArray &array) {
+  return array.role == SignatureArray::Role::table && array.element.type == Type::i64;
+}
+
+const SignatureArray *jax_array_of_rows(const Signature &s) {
+  const SignatureArray *found = nullptr;
+  for (const SignatureArray &a : s.arrays)
+    if (a.rest >= 0 && !a.optional && (found == nullptr || (a.is_argument() && !found->is_argument())))
+      found = &a;
+  return found;
+}
+
+bool is_jax_attribute(const Signature &s, const SignatureSize &size) {
+  return size.name != kRestAxis || jax_array_of_rows(s) == nullptr;
+}
+
+std::string jax_given(const SignatureArray &array) { return "given_" + array.name; }
+
+JaxHandler jax_handler(const Signature &signature, bool is_cuda, const std::string &symbol) {
+  return Handler(signature, is_cuda ? kCuda : kCpu).handler(symbol);
+}
+
+} // namespace kgen
