@@ -74,6 +74,19 @@ class Cmake(unittest.TestCase):
     def test_what_there_is_not_is_refused(self):
         (self.folder / "CMakeLists.txt").write_text(PROJECT.replace("BINDINGS numpy", "BINDINGS pandas"))
         self.assertIn("BINDINGS takes numpy and torch, not pandas", self.configure().stderr.replace("\n", " "))
+    def test_modules_for_jax_find_theirs(self):
+        (self.folder / "CMakeLists.txt").write_text(PROJECT.replace("BINDINGS numpy", "BINDINGS jax"))
+        configured = self.configure(f"-DPython3_EXECUTABLE={sys.executable}")
+        self.assertEqual(configured.returncode, 0, configured.stderr)
+        made = run("cmake", "--build", self.folder / "build", "--target", "kernels_jax")
+        self.assertEqual(made.returncode, 0, made.stdout)
+        code = "from add_jax import add, np\nfrom twice_jax import twice\nprint(twice(add(*[np.ones(2, 'f4')] * 2)))"
+        done = run(sys.executable, "-c", code, cwd=self.folder / "build/kernels_kgen")
+        self.assertEqual(done.stdout, "[4. 4.]\n", done.stderr)
+
+    def test_what_there_is_not_is_refused(self):
+        (self.folder / "CMakeLists.txt").write_text(PROJECT.replace("BINDINGS numpy", "BINDINGS pandas"))
+        self.assertIn("BINDINGS takes numpy and jax, not pandas", self.configure().stderr.replace("\n", " "))
 
 
 if __name__ == "__main__":
