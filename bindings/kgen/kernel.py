@@ -13,7 +13,7 @@ from kgen import cache, tool
 from kgen.errors import CompileError
 
 # By the package that an array's class comes from.
-FRAMEWORKS = {"numpy": "numpy"}
+FRAMEWORKS = {"numpy": "numpy", "jax": "jax", "jaxlib": "jax"}
 
 
 def load(spec, *, include=(), namespace="kgen", **defines):

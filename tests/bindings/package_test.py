@@ -67,6 +67,16 @@ class Package(unittest.TestCase):
         self.assertEqual(kgen.load(self.write("scale.toml", SCALE)).__name__, "scale")
         self.assertEqual(kgen.load(self.write("a.toml", SCALE.replace('"scale"', '"a"'))).__name__, "a")
 
+    def test_arrays_of_jax_give_arrays_of_jax(self):
+        import jax
+        with mock.patch.dict(os.environ, NVCC=""):
+            spec = SCALE + "# of JAX\n"  # an entry of this test's own cache
+            scale, other = kgen.load(spec), kgen.load(spec.replace("real scaled = a * x", "real scaled = -a * x"))
+            for call in (lambda x: scale(x, 3.0, act="relu"), jax.jit(lambda x: scale(x, 3.0, act="relu"))):
+                self.assertIsInstance(call(jax.numpy.asarray(X)), jax.Array)
+                np.testing.assert_array_equal(call(jax.numpy.asarray(X)), np.maximum(3 * X, 0))
+            np.testing.assert_array_equal(other(jax.numpy.asarray(X), 3.0), -3 * X)
+
     def test_a_kernel_tells_what_it_is(self):
         scale = kgen.load(SCALE)
         self.assertEqual(str(inspect.signature(scale)), "(x, a, *, act='identity', out=None)")
