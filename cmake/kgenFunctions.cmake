@@ -10,8 +10,7 @@
 #     [OUTPUT_DIR  dir] [INCLUDE_PREFIX acme/kernels]
 #     [INCLUDES    dir ...]                     # further folders for functions_from
 #     [TEMPLATES   dir] [DEPENDS ...] [OPTIONS ...]
-#     [BINDINGS    numpy torch]                 # modules NAME_numpy.py beside the sources, and their libraries
-#     [BINDINGS    numpy jax]                   # modules NAME_numpy.py, NAME_jax.py beside the sources, and their libraries
+#     [BINDINGS    numpy torch jax]             # modules NAME_numpy.py and so on beside the sources, and their libraries
 #     [COMMITTED_DIR src/generated]             # compiles the files there; kgen is not needed
 #     [SOURCES_VAR v] [HEADERS_VAR v])
 #   kgen_add_check(giou_drift SPECS specs/planes.toml COMMITTED_DIR src/generated [TARGETS ...] [PARAMS ...] ...)
@@ -128,10 +127,8 @@ macro(_kgen_arguments function name)
     list(APPEND flags --include ${folder})
   endforeach()
   foreach(binding IN LISTS arg_BINDINGS)
-    if(NOT binding MATCHES "^(numpy|torch)$")
-      message(FATAL_ERROR "${function}(${name}): BINDINGS takes numpy and torch, not ${binding}")
-    if(NOT binding MATCHES "^(numpy|jax)$")
-      message(FATAL_ERROR "${function}(${name}): BINDINGS takes numpy and jax, not ${binding}")
+    if(NOT binding MATCHES "^(numpy|torch|jax)$")
+      message(FATAL_ERROR "${function}(${name}): BINDINGS takes numpy, torch and jax, not ${binding}")
     endif()
   endforeach()
   if(arg_BINDINGS)
@@ -172,18 +169,21 @@ function(_kgen_numpy_library name folder kernels sources)
   add_custom_command(TARGET ${name}_numpy POST_BUILD ${links} VERBATIM)
 endfunction()
 
-# The library with the operators of all kernels: the module that is imported first loads it, by the name beside it. Where
-# torch lies is asked of ${KGEN_TORCH_PYTHON}, else of the Python that is found.
+# What a Python with the framework prints of where it lies.
+function(_kgen_ask_python name framework code result)
+  find_package(Python3 QUIET COMPONENTS Interpreter)
+  execute_process(COMMAND ${Python3_EXECUTABLE} -c "${code}" RESULT_VARIABLE failed OUTPUT_VARIABLE printed
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(NOT Python3_EXECUTABLE OR failed)
+    message(FATAL_ERROR "kgen_add_kernels(${name}): BINDINGS ${framework} needs a Python with ${framework}; "
+                        "Python3_EXECUTABLE names it")
+  endif()
+  set(${result} "${printed}" PARENT_SCOPE)
+endfunction()
+
+# The library with the operators of all kernels: the module that is imported first loads it, by the name beside it.
 function(_kgen_torch_library name folder kernels kernel_sources with_cuda)
-  if(NOT KGEN_TORCH_PYTHON)
-    find_package(Python3 REQUIRED COMPONENTS Interpreter)
-    set(KGEN_TORCH_PYTHON ${Python3_EXECUTABLE})
-  endif()
-  execute_process(COMMAND ${KGEN_TORCH_PYTHON} -c "import os, torch; print(os.path.dirname(torch.__file__))"
-                  OUTPUT_VARIABLE torch OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed ERROR_QUIET)
-  if(failed)
-    message(FATAL_ERROR "kgen_add_kernels(${name}): ${KGEN_TORCH_PYTHON} has no torch; name a Python that has one in KGEN_TORCH_PYTHON")
-  endif()
+  _kgen_ask_python(${name} torch "import os, torch; print(os.path.dirname(torch.__file__))" torch)
   set(operators "")
   set(links "")
   foreach(kernel IN LISTS kernels)
@@ -203,14 +203,11 @@ function(_kgen_torch_library name folder kernels kernel_sources with_cuda)
     target_link_libraries(${name}_torch PRIVATE OpenMP::OpenMP_CXX)
   endif()
   add_custom_command(TARGET ${name}_torch POST_BUILD ${links} VERBATIM)
+endfunction()
+
 # The library of the modules for JAX, in the same way. Its handlers need XLA's headers, which Python knows.
 function(_kgen_jax_library name folder kernels sources)
-  find_package(Python3 QUIET COMPONENTS Interpreter)
-  execute_process(COMMAND ${Python3_EXECUTABLE} -c "import jax; print(jax.ffi.include_dir())"
-                  RESULT_VARIABLE failed OUTPUT_VARIABLE headers OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-  if(NOT Python3_EXECUTABLE OR failed)
-    message(FATAL_ERROR "kgen_add_kernels(${name}): BINDINGS jax needs a Python with jax; Python3_EXECUTABLE names it")
-  endif()
+  _kgen_ask_python(${name} jax "import jax; print(jax.ffi.include_dir())" headers)
   set(links "")
   foreach(kernel IN LISTS kernels)
     list(APPEND sources ${folder}/${kernel}_jax.cpp)
@@ -269,6 +266,7 @@ function(kgen_add_kernels name)
     endforeach()
     if(torch IN_LIST arg_BINDINGS)
       list(APPEND modules ${folder}/${kernel}_torch.cpp ${folder}/${kernel}_torch_test.py)
+    endif()
     if(jax IN_LIST arg_BINDINGS)
       list(APPEND modules ${folder}/${kernel}_jax.cpp)
     endif()
@@ -316,6 +314,7 @@ function(kgen_add_kernels name)
       set(with_cuda ON)
     endif()
     _kgen_torch_library(${name} ${folder} "${kernels}" "${sources}" ${with_cuda})
+  endif()
   if(jax IN_LIST arg_BINDINGS)
     _kgen_jax_library(${name} ${folder} "${kernels}" "${sources}")
   endif()
