@@ -200,8 +200,9 @@ private:
         continue;
       line(text);
     }
-    for (const auto &[twin, like] : document_.twins)
-      line("axes." + twin + " = { equals = " + quoted(like) + " }");
+    for (const auto &[name, size] : document_.made_axes)
+      line("axes." + name + " = " +
+           (size.is_integer() ? to_string(size) : "{ equals = " + quoted(to_string(size)) + " }"));
   }
 
   static std::string dim_text(const DimDecl &dim) {

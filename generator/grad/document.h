@@ -27,7 +27,7 @@ struct Document {
   std::vector<std::string> differentiated; // forward outputs
   std::vector<GradientOutput> outputs;
   std::vector<std::vector<Type>> types;     // the rows of types that stay, one type for each parameter
-  std::map<std::string, std::string> twins; // axes of the body alone: name, axis that it is like
+  std::map<std::string, Size> made_axes;    // axes of the body alone, and their sizes
 };
 
 std::string backward_document(const Spec &spec, const Document &document);

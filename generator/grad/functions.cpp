@@ -69,7 +69,7 @@ std::optional<std::string> derivative_functions(const Spec &spec, const std::str
       continue;
     Trouble trouble;
     Graph graph(kernel->axes);
-    const Trace forward = trace(*kernel, graph, trouble);
+    const Trace forward = trace(*kernel, {}, graph, trouble);
     ReverseOptions options;
     options.wanted = {parameters[static_cast<size_t>(by)]};
     const NodeId one = graph.number(1);

@@ -207,21 +207,30 @@ private:
     Diagnostics none; // the spec is right
     const Facts facts = analyze(*kernel, none);
     Kernel out = canonicalize(*kernel, facts);
-    if (!out.grid.empty()) {
-      const auto dim = std::find_if(spec_.grid.begin(), spec_.grid.end(),
-                                    [&](const GridDecl &grid) { return grid.name == out.grid[0].name; });
-      diags_.add(DiagId::grad_grid, dim == spec_.grid.end() ? spec_.kernel_place : dim->place, {out.grid[0].name});
-      return std::nullopt;
-    }
     for (Axis &axis : out.axes)
       if (out.fixed_axes.count(axis.name) != 0)
-        axis.size = axis.block = Size::axis(axis.name); // one of several
+      {
+        axis.block = axis.block == axis.size ? Size::axis(axis.name) : axis.block;
+        axis.size = Size::axis(axis.name); // one of several
+      }
     for (const Axis &axis : out.axes)
-      if (!axis.uniform) {
+      if (!axis.uniform && out.grid.empty()) {
         diags_.add(DiagId::grad_refused, axis.place, {"an axis along which arrays differ in size"}).help =
             "give the arrays axes of their own, and read one of them with `at`";
         return std::nullopt;
       }
+    return out;
+  }
+
+  NamedDims named_dims(const Kernel &kernel) const {
+    NamedDims out;
+    for (VarId v = 0; v < static_cast<VarId>(kernel.vars.size()); ++v)
+      if (const OperandDecl *decl = operand(kernel.vars[v].name); decl != nullptr)
+        for (const DimDecl &dim : decl->dims) {
+          if (dim.kind == DimDecl::Kind::one)
+            out[v].emplace_back();
+          out[v].insert(out[v].end(), dim.axes.begin(), dim.axes.end());
+        }
     return out;
   }
 
@@ -231,7 +240,7 @@ private:
       return std::nullopt;
     Trouble trouble;
     Graph graph(kernel->axes);
-    const Trace forward = trace(*kernel, graph, trouble);
+    const Trace forward = trace(*kernel, named_dims(*kernel), graph, trouble);
     ReverseOptions options;
     options.additions = !options_.deterministic;
     for (const Param &param : spec_.params)
@@ -271,8 +280,16 @@ private:
     document.used = program.operands;
     document.params = program.functions;
     document.derivatives = program.derivatives;
+    if (!program.carried.empty()) {
+      const std::string what = "what `" + program.carried + "` carries from step to step";
+      diags_.add(DiagId::grad_refused, operand(program.carried)->place, {what}).help = kCarriedHelp;
+      return std::nullopt;
+    }
     for (AxisId twin : program.twins)
-      document.twins[graph.axis(twin).name] = graph.axis(graph.twins().at(twin)).name;
+      document.made_axes[graph.axis(twin).name] = Size::axis(graph.axis(graph.twins().at(twin)).name);
+    for (AxisId step : forward.steps)
+      if (program.axes.contains(step))
+        document.made_axes[graph.axis(step).name] = graph.axis(step).size;
     for (const std::string &name : forward.written_over)
       if (document.used.count(name) != 0) {
         std::string output;

@@ -44,6 +44,7 @@ AxisSet Graph::axes_of(const Node &n) const {
     out |= axes(arg);
   switch (n.kind) {
   case Kind::operand:
+  case Kind::carried:
     return n.axes;
   case Kind::index:
     return AxisSet::of(n.axis);
@@ -100,6 +101,11 @@ AxisId Graph::twin(AxisId like) {
   const AxisId made = static_cast<AxisId>(axes_.size()) - 1;
   twins_[made] = like;
   return made;
+}
+
+AxisId Graph::add_axis(const Axis &axis) {
+  axes_.push_back(axis);
+  return static_cast<AxisId>(axes_.size()) - 1;
 }
 
 NodeId Graph::number(double value) {
@@ -176,6 +182,14 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
     if (op == Op::div && is_number(args[1], 1))
       return args[0];
   }
+  if (args.size() == 2 && is_integer(from)) {
+    if (const auto known = known_comparison(op, args[0], args[1]))
+      return *known;
+    if (op == Op::add)
+      for (const size_t first : {0, 1})
+        if (const NodeId whole = joined_digits(args[first], args[1 - first]); whole != kNoNode)
+          return whole;
+  }
   if (op == Op::logical_not && node(args[0]).kind == Kind::op && node(args[0]).op == Op::logical_not)
     return node(args[0]).args[0];
   Node n;
@@ -184,6 +198,37 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
   n.type = type;
   n.args = std::move(args);
   return intern(n);
+}
+
+// Rule "known comparisons": a whole number is equal to itself, and an index is one of 0 to the size of its axis.
+std::optional<NodeId> Graph::known_comparison(Op op, NodeId a, NodeId b) {
+  const bool ordered = op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge;
+  if (!ordered && op != Op::eq && op != Op::ne)
+    return std::nullopt;
+  if (a == b)
+    return truth(op == Op::eq || op == Op::le || op == Op::ge);
+  const Node x = node(a);
+  if (x.kind != Kind::index)
+    return std::nullopt;
+  if ((op == Op::lt || op == Op::ge) && b == size_of(x.axis))
+    return truth(op == Op::lt);
+  if ((op == Op::lt || op == Op::ge) && is_number(b, 0))
+    return truth(op == Op::ge);
+  return std::nullopt;
+}
+
+// Rule "digits": (n / b) * b + n % b is n.
+NodeId Graph::joined_digits(NodeId a, NodeId b) const {
+  const Node &blocks = node(a), &rest = node(b);
+  if (blocks.kind != Kind::op || blocks.op != Op::mul || rest.kind != Kind::op || rest.op != Op::rem)
+    return kNoNode;
+  for (const size_t by : {0, 1}) {
+    const Node &quotient = node(blocks.args[1 - by]);
+    if (blocks.args[by] == rest.args[1] && quotient.kind == Kind::op && quotient.op == Op::div &&
+        quotient.args == rest.args)
+      return rest.args[0];
+  }
+  return kNoNode;
 }
 
 Graph::Factors Graph::factors_of(NodeId id) const {
@@ -545,6 +590,35 @@ NodeId Graph::scan(ScanKind kind, std::vector<NodeId> args, AxisId axis, bool re
   return intern(n);
 }
 
+NodeId Graph::spread(NodeId value, AxisId axis) {
+  if (axes(value).contains(axis))
+    return value;
+  Node always, n;
+  always.kind = Kind::op;
+  always.op = Op::ge;
+  always.type = Type::boolean;
+  always.args = {index(axis), integer(0)};
+  n.kind = Kind::choose;
+  n.type = node(value).type;
+  const NodeId zero = kgen::is_floating(n.type) ? number(0) : integer(0, n.type);
+  n.args = {intern(always), value, zero};
+  return intern(n);
+}
+
+// Rule "last of a scan": the last of a running sum is the sum; so with products and with greatest values.
+NodeId Graph::last_of_scan(NodeId base, AxisId along, NodeId place) {
+  const Node n = node(base);
+  if (n.kind != Kind::scan || n.axis != along || n.reverse || n.exclusive || n.scan == ScanKind::linear ||
+      axis(along).ragged != kNone)
+    return kNoNode;
+  if (place != op(Op::sub, {size_of(along), integer(1)}, Type::i64))
+    return kNoNode;
+  const Monoid monoid = n.scan == ScanKind::sum       ? Monoid::sum
+                        : n.scan == ScanKind::product ? Monoid::product
+                                                      : Monoid::max;
+  return fold(monoid, n.args[0], AxisSet::of(along), kNoNode, n.type);
+}
+
 // Other places of other places are one access.
 NodeId Graph::at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places) {
   Node n;
@@ -554,6 +628,8 @@ NodeId Graph::at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &plac
   for (const auto &[axis, value] : places) {
     if ((node(value).kind == Kind::index && node(value).axis == axis) || !axes(base).contains(axis))
       continue; // where it stands anyway, or all are alike
+    if (const NodeId whole = last_of_scan(base, axis, value); whole != kNoNode && places.size() == 1)
+      return whole;
     n.places.push_back(axis);
     n.args.push_back(value);
   }

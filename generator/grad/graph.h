@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Node {
   enum class Kind {
     number,     // `number` where floating, else `integer`
     undefined,  // what a variable holds before it is assigned
+    carried,    // name: of a variable that holds what an earlier step of the grid left
     operand,    // name: an array at the current point
     scalar,     // name: of a scalar or a parameter
     table,      // name; args: indices
@@ -69,6 +71,7 @@ public:
   bool is_ragged(AxisId axis) const; // or has rows that are
   // Another axis of the same size, for sums over lanes whose own axis is the one that is asked for.
   AxisId twin(AxisId axis);
+  AxisId add_axis(const Axis &axis);
   const std::map<AxisId, AxisId> &twins() const { return twins_; } // of each twin, the axis that it is like
   int axis_count() const { return static_cast<int>(axes_.size()); }
 
@@ -97,6 +100,7 @@ public:
   NodeId sum(NodeId value, AxisSet over, NodeId where = kNoNode);
   NodeId fold(Monoid monoid, NodeId element, AxisSet over, NodeId where, Type type);
   NodeId scan(ScanKind kind, std::vector<NodeId> args, AxisId axis, bool reverse, bool exclusive);
+  NodeId spread(NodeId value, AxisId axis); // the same, as something that differs along the axis
   NodeId at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places);
 
   bool is_number(NodeId id, double value) const;
@@ -107,6 +111,9 @@ public:
   void know_product(NodeId id);
 
 private:
+  std::optional<NodeId> known_comparison(Op op, NodeId a, NodeId b);
+  NodeId joined_digits(NodeId a, NodeId b) const;
+  NodeId last_of_scan(NodeId base, AxisId axis, NodeId place);
   struct Factors {
     double number = 1;
     std::map<NodeId, int> powers;

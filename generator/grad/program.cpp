@@ -71,6 +71,9 @@ private:
     case Kind::inside:
       out_.operands.insert(n.name);
       break;
+    case Kind::carried:
+      out_.carried = n.name;
+      break;
     case Kind::call:
       out_.functions.insert(n.name);
       break;
@@ -85,6 +88,9 @@ private:
     AxisSet axes = n.axes | n.reduced;
     if (n.axis != kNone)
       axes |= AxisSet::of(n.axis);
+    out_.axes |= axes;
+    for (AxisId place : n.places)
+      out_.axes |= AxisSet::of(place);
     for (AxisId axis : axes.list())
       if (graph_.twins().count(axis) != 0)
         out_.twins.insert(axis);

@@ -25,6 +25,8 @@ struct Program {
   std::set<std::string> functions; // parameters and library functions that it calls
   std::map<std::string, CalledDerivatives> derivatives; // of parameters
   std::set<AxisId> twins;
+  AxisSet axes;        // that it goes along
+  std::string carried; // a variable that it needs as steps of the grid hand it on
 };
 
 struct Naming {

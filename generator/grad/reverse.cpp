@@ -56,7 +56,7 @@ private:
         }
       if ((n.kind == Kind::operand || n.kind == Kind::scalar) && kgen::is_floating(n.type))
         is = options_.wanted.count(n.name) != 0;
-      active_[static_cast<size_t>(id)] = is;
+      active_[static_cast<size_t>(id)] = is || (n.kind == Kind::carried && kgen::is_floating(n.type));
     }
   }
 
@@ -140,6 +140,8 @@ private:
       return scan(id, n, part);
     case Kind::at:
       return read(id, n, part, lanes);
+    case Kind::carried:
+      return trouble_.refuse("what `" + n.name + "` carries from step to step", place_, kCarriedHelp);
     case Kind::bitcast:
       return trouble_.refuse("`bitcast`", place_, "compute with the value itself");
     default:
@@ -263,7 +265,7 @@ private:
     const AxisSet lanes = lanes_of(n);
     const NodeId element = n.args[0];
     const int onwards = n.reverse ? -1 : 1;
-    const NodeId spread = spread_along(given, n.axis);
+    const NodeId spread = graph_.spread(given, n.axis); // scans run along an axis that their argument has
     auto back = [&](NodeId factor, NodeId summand) {
       return graph_.scan(ScanKind::linear, {factor, summand}, n.axis, !n.reverse, false);
     };
@@ -295,14 +297,6 @@ private:
       return give(element, {leads, back(next, reached)}, lanes);
     }
     }
-  }
-
-  // Scans run along an axis that their argument has.
-  NodeId spread_along(NodeId value, AxisId axis) {
-    if (graph_.axes(value).contains(axis))
-      return value;
-    const NodeId always = graph_.compare(Op::ge, graph_.index(axis), graph_.integer(0));
-    return graph_.choose(always, value, graph_.number(0));
   }
 
   void read(NodeId id, const Node &n, const Part &part, AxisSet lanes) {

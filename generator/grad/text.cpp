@@ -137,6 +137,7 @@ Text::Piece Text::piece(NodeId id, bool floating, bool defines) const {
                                      : Piece{n.type == Type::boolean ? "false" : "0", kName, n.type};
   case Kind::operand:
   case Kind::scalar:
+  case Kind::carried:
     return {n.name, kName, n.type};
   case Kind::table: {
     std::string out = n.name;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "grad/recurrence.h"
+#include "grad/transpose.h"
 #include "support/check.h"
 
 namespace kgen::grad {
@@ -17,33 +19,130 @@ constexpr size_t kMostNodes = 20000;
 
 class Tracer {
 public:
-  Tracer(const Kernel &kernel, Graph &graph, Trouble &trouble) : kernel_(kernel), graph_(graph), trouble_(trouble) {}
+  Tracer(const Kernel &kernel, const NamedDims &dims, Graph &graph, Trouble &trouble)
+      : kernel_(kernel), graph_(graph), trouble_(trouble), steps_(kernel, dims, graph, trouble) {}
 
   Trace run() {
     for (const Stmt &stmt : kernel_.statements)
       stores_in(stmt);
-    statements(kernel_.statements);
-    for (VarId v = 0; v < static_cast<VarId>(kernel_.vars.size()); ++v) {
-      const Var &var = kernel_.vars[v];
-      if (var.kind != Var::Kind::output)
-        continue;
-      if (var.alias != kNone)
-        out_.written_over.insert(kernel_.vars[var.alias].name);
-      const auto held = held_.find(v);
-      if (held == held_.end())
-        continue;
-      out_.outputs[v] = held->second;
-      const Node &node = graph_.node(held->second);
-      const bool plain = node.kind == Kind::operand || node.kind == Kind::number || node.kind == Kind::scalar ||
-                         node.kind == Kind::index || node.kind == Kind::undefined;
-      if (!plain && !var.optional && !var.partial && stored_.count(v) == 0 && var.axes == node.axes)
-        out_.saved.emplace(held->second, var.name);
-    }
+    do {
+      out_ = {};
+      held_.clear();
+      arrays_.clear();
+      if (!trouble_)
+        statements(kernel_.statements);
+    } while (!trouble_ && find_carried());
+    out_.steps = steps_.made();
+    for (VarId v = 0; v < static_cast<VarId>(kernel_.vars.size()) && !trouble_; ++v)
+      if (kernel_.vars[v].kind == Var::Kind::output)
+        finish(v);
     return std::move(out_);
   }
 
 private:
   using Held = std::map<VarId, NodeId>;
+
+  // What the output holds in the end.
+  void finish(VarId v) {
+    const Var &var = kernel_.vars[v];
+    if (var.alias != kNone)
+      out_.written_over.insert(kernel_.vars[var.alias].name);
+    const auto held = held_.find(v);
+    if (held == held_.end())
+      return;
+    if (!steps_.empty())
+      return finish_steps(v, held->second);
+    out_.outputs[v] = held->second;
+    save(v, held->second);
+  }
+
+  void save(VarId v, NodeId value) {
+    const Var &var = kernel_.vars[v];
+    const Node &node = graph_.node(value);
+    const bool plain = node.kind == Kind::operand || node.kind == Kind::number || node.kind == Kind::scalar ||
+                       node.kind == Kind::index || node.kind == Kind::undefined;
+    if (!plain && !var.optional && !var.partial && stored_.count(v) == 0 && var.axes == node.axes)
+      out_.saved.emplace(value, var.name);
+  }
+
+  // Each step stores its window, the last one of those that have the same.
+  void finish_steps(VarId v, NodeId value) {
+    std::map<AxisId, NodeId> lasts;
+    for (AxisId axis : steps_.still(v))
+      lasts[axis] = graph_.op(Op::sub, {graph_.size_of(axis), graph_.integer(1)}, Type::i64);
+    const NodeId left = moved(graph_, value, lasts);
+    Store store{v, steps_.places(v), left, steps_.window_lanes(v), false, kernel_.vars[v].place};
+    if (revisits(v))
+      store.condition = graph_.both(store.condition, steps_.edge(v, true));
+    if (store.places.empty() && store.condition == kNoNode)
+      save(v, left);
+    out_.stores.push_back(std::move(store));
+  }
+
+  // May steps that do not follow the grid's order along still dimensions share a window? Tables pick it then.
+  bool revisits(VarId v) const {
+    return steps_.has_table_windows(v) &&
+           std::any_of(kernel_.grid.begin(), kernel_.grid.end(),
+                       [](const GridDim &grid) { return grid.semantics == Semantics::arbitrary; });
+  }
+
+  bool is_carried(VarId v) const {
+    const Var &var = kernel_.vars[v];
+    const bool kept = var.kind == Var::Kind::output || var.kind == Var::Kind::scratch;
+    return kept && !steps_.empty() && (!steps_.still(v).empty() || revisits(v));
+  }
+
+  // Variables of which it is now known what each step finds in them; then all is traced again with that.
+  bool find_carried() {
+    bool found = false;
+    for (const auto &[v, placeholder] : std::map(carried_)) {
+      const auto left = held_.find(v);
+      if (found_.count(v) != 0 || left == held_.end() || holds_others(left->second, placeholder))
+        continue;
+      Carried carried{placeholder, left->second, steps_.still(v)};
+      if (revisits(v))
+        for (GridId g = 0; g < static_cast<GridId>(kernel_.grid.size()); ++g)
+          if (kernel_.grid[g].semantics == Semantics::arbitrary)
+            carried.along = {steps_.steps(g)};
+      if (const auto value = found_by_scan(graph_, carried)) {
+        found_[v] = *value;
+        found = true;
+      }
+    }
+    return found;
+  }
+
+  // Does it hang on what variables carry of which that is not known yet?
+  bool holds_others(NodeId id, NodeId own) {
+    std::set<NodeId> seen;
+    std::vector<NodeId> open = {id};
+    while (!open.empty()) {
+      const NodeId at = open.back();
+      open.pop_back();
+      if (!seen.insert(at).second)
+        continue;
+      if (graph_.node(at).kind == Kind::carried && at != own)
+        return true;
+      const std::vector<NodeId> &args = graph_.node(at).args;
+      open.insert(open.end(), args.begin(), args.end());
+    }
+    return false;
+  }
+
+  NodeId carried(VarId v) {
+    if (const auto found = found_.find(v); found != found_.end())
+      return found->second;
+    Node n;
+    n.kind = Kind::carried;
+    n.name = kernel_.vars[v].name;
+    n.type = type_row(kernel_.vars[v].type).arithmetic;
+    n.axes = steps_.positions(kernel_.vars[v].axes);
+    for (AxisId axis : steps_.made())
+      for (GridId g = 0; g < static_cast<GridId>(kernel_.grid.size()); ++g)
+        if (steps_.steps(g) == axis)
+          n.axes |= AxisSet::of(axis);
+    return carried_[v] = graph_.intern(n);
+  }
 
   void stores_in(const Stmt &stmt) {
     if (stmt.kind == Stmt::Kind::assign && !stmt.coords.empty())
@@ -62,7 +161,9 @@ private:
 
   NodeId held(VarId var) {
     const auto found = held_.find(var);
-    return found == held_.end() ? undefined(type_row(kernel_.vars[var].type).arithmetic) : found->second;
+    if (found != held_.end())
+      return found->second;
+    return is_carried(var) ? carried(var) : undefined(type_row(kernel_.vars[var].type).arithmetic);
   }
 
   void statements(const std::vector<Stmt> &list) {
@@ -109,7 +210,7 @@ private:
   }
 
   void assign_plain(const Stmt &stmt, const Var &var) {
-    const NodeId value = this->value(stmt.value);
+    const NodeId before = held(stmt.target), value = this->value(stmt.value);
     if (var.kind == Var::Kind::output && stored_.count(stmt.target) != 0 && graph_.is_floating(value) &&
         graph_.node(value).kind != Kind::number)
       for (const Store &before : out_.stores)
@@ -119,6 +220,9 @@ private:
     if (var.kind == Var::Kind::output)
       std::erase_if(out_.stores, [&](const Store &s) { return s.output == stmt.target && condition_ == kNoNode; });
     held_[stmt.target] = value;
+    if (var.kind == Var::Kind::scratch && !steps_.empty())
+      if (const NodeId lanes = steps_.lanes({stmt.value}, var.axes); lanes != kNoNode)
+        held_[stmt.target] = graph_.choose(lanes, value, before);
     graph_.know_product(value);
     note_name(value, var, stmt.place);
   }
@@ -157,10 +261,35 @@ private:
     Store store{stmt.target, {}, value(stmt.value), condition_, stmt.scatter_add, stmt.place};
     for (const Coordinate &c : stmt.coords)
       store.places.emplace_back(c.axis, value(c.value));
+    if (!steps_.empty())
+      window_store(stmt, store);
     for (Store &other : out_.stores)
       if (!store.adds && other.output == store.output && other.places == store.places && condition_ == kNoNode)
         return void(other = store); // the last one counts
     out_.stores.push_back(std::move(store));
+  }
+
+  // Within its window.
+  void window_store(const Stmt &stmt, Store &store) {
+    if (!store.adds && !steps_.still(stmt.target).empty())
+      return trouble_.refuse("a write at other places that later steps may repeat", stmt.place,
+                             "write the kernel over whole axes, without the grid");
+    for (auto &[axis, place] : store.places)
+      if (steps_.position(axis) != axis)
+        store.condition = graph_.both(store.condition, in_block(stmt.target, axis, place));
+    for (const auto &[axis, place] : steps_.places(stmt.target))
+      if (find_coordinate(stmt.coords, axis) == nullptr)
+        store.places.emplace_back(axis, place);
+  }
+
+  // Where a place along an axis lies in the block of a step, and whether it does.
+  NodeId in_block_at(VarId v, AxisId axis, NodeId place) {
+    return graph_.op(Op::sub, {place, steps_.window_start(v, axis)}, Type::i64);
+  }
+  NodeId in_block(VarId v, AxisId axis, NodeId place) {
+    const NodeId at = in_block_at(v, axis, place);
+    return graph_.both(graph_.compare(Op::ge, at, graph_.integer(0)),
+                       graph_.compare(Op::lt, at, graph_.size_of(steps_.position(axis))));
   }
 
   void branch(const Stmt &stmt) {
@@ -267,7 +396,20 @@ private:
       n.args = values(e.args);
       return graph_.intern(n);
     case Op::index:
-      return graph_.index(e.axis);
+      return steps_.index(e);
+    case Op::block:
+      return steps_.value(kernel_.axes[e.axis].block);
+    case Op::grid_index:
+      return graph_.index(steps_.steps(e.ref));
+    case Op::grid_size:
+      return graph_.size_of(steps_.steps(e.ref));
+    case Op::first:
+      return steps_.first(e.ref);
+    case Op::last:
+      return steps_.last(e.ref);
+    case Op::window_first:
+    case Op::window_last:
+      return steps_.edge(e.ref, e.op == Op::window_last);
     case Op::size:
       if (e.ref != kNone)
         return extent(e);
@@ -314,7 +456,7 @@ private:
     case Op::fold:
       return fold(e);
     case Op::scan:
-      return graph_.scan(e.scan, values(e.args), e.axis, e.reverse, e.exclusive);
+      return scan(e);
     case Op::named_call:
       n.kind = Kind::call;
       n.name = kernel_.named_functions[e.ref];
@@ -368,12 +510,14 @@ private:
     return graph_.intern(n);
   }
 
-  NodeId operand(const Var &var) {
+  // An input where a step sees it.
+  NodeId operand(VarId v) {
+    const Var &var = kernel_.vars[v];
     Node n;
     n.kind = Kind::operand;
     n.name = var.name;
     n.type = type_row(var.type).arithmetic;
-    n.axes = var.axes;
+    n.axes = steps_.whole_axes(v);
     return graph_.intern(n);
   }
 
@@ -384,17 +528,18 @@ private:
                       "keep what is needed of it in a local");
       return undefined(e.type);
     }
-    const NodeId base = var.kind == Var::Kind::input ? operand(var) : held(e.ref);
-    if (e.coords.empty())
-      return base;
+    if (var.kind != Var::Kind::input)
+      return read_held(e);
     std::vector<std::pair<AxisId, NodeId>> places;
     for (const Coordinate &c : e.coords)
       places.emplace_back(c.axis, value(c.value));
-    if (graph_.node(base).kind == Kind::number)
-      return base;
-    const NodeId there = graph_.at(base, places);
+    for (const auto &[axis, place] : steps_.places(e.ref))
+      if (find_coordinate(e.coords, axis) == nullptr)
+        places.emplace_back(axis, place);
+    const NodeId base = operand(e.ref), there = graph_.at(base, places);
     const bool zero = std::bit_cast<uint64_t>(var.outside) == 0;
-    if (var.kind != Var::Kind::input || zero || e.safe || there == base)
+    const bool overhangs = std::any_of(var.dims.begin(), var.dims.end(), [](const Dim &dim) { return dim.offset; });
+    if (zero || there == base || (e.coords.empty() ? !overhangs : e.safe))
       return there;
     const double outside = var.outside;
     const NodeId otherwise =
@@ -402,32 +547,67 @@ private:
     return graph_.choose(inside(e), there, otherwise);
   }
 
+  // Beyond what it has, a variable is 0.
+  NodeId read_held(const Expr &e) {
+    const NodeId base = held(e.ref);
+    std::vector<std::pair<AxisId, NodeId>> places;
+    NodeId exists = kNoNode;
+    for (const Coordinate &c : e.coords) {
+      NodeId place = value(c.value);
+      if (const AxisId within = steps_.position(c.axis); within != c.axis) {
+        place = in_block_at(e.ref, c.axis, place);
+        const NodeId lanes = kernel_.vars[e.ref].kind == Var::Kind::local
+                                 ? steps_.known_lanes(e.ref, c.axis)
+                                 : steps_.lanes(std::vector<ExprId>{}, c.axis);
+        exists = graph_.both(exists, lanes == kNoNode ? lanes : moved(graph_, lanes, {{within, place}}));
+        places.emplace_back(within, place);
+      } else {
+        places.emplace_back(c.axis, place);
+      }
+    }
+    if (places.empty() || (graph_.node(base).kind == Kind::number && steps_.empty()))
+      return base;
+    const NodeId there = graph_.at(base, places);
+    return graph_.choose(exists, there, graph_.is_floating(there) ? graph_.number(0) : graph_.integer(0, e.type));
+  }
+
   NodeId inside(const Expr &e) {
     const Var &var = kernel_.vars[e.ref];
+    NodeId out = kNoNode;
     if (var.kind != Var::Kind::input) { // whole axes
-      NodeId out = kNoNode;
       for (const Coordinate &c : e.coords) {
         const NodeId place = value(c.value);
+        if (steps_.position(c.axis) != c.axis) {
+          out = graph_.both(out, in_block(e.ref, c.axis, place));
+          continue;
+        }
         out = graph_.both(out, graph_.compare(Op::ge, place, graph_.integer(0)));
         out = graph_.both(out, graph_.compare(Op::lt, place, graph_.size_of(c.axis)));
       }
-      return out;
+      return out == kNoNode ? graph_.truth(true) : out;
     }
     Node n;
     n.kind = Kind::inside;
     n.type = Type::boolean;
     n.name = var.name;
-    n.axes = e.axes;
+    n.axes = steps_.positions(e.axes);
     for (const Coordinate &c : e.coords) {
       n.places.push_back(c.axis);
       n.args.push_back(value(c.value));
     }
-    return graph_.intern(n);
+    for (const auto &[axis, place] : steps_.places(e.ref)) {
+      const bool overhangs = std::any_of(var.dims.begin(), var.dims.end(),
+                                         [&, at = axis](const Dim &dim) { return dim.offset && dim.axis == at; });
+      if (overhangs && find_coordinate(e.coords, axis) == nullptr) {
+        n.places.push_back(axis);
+        n.args.push_back(place);
+      }
+    }
+    return n.places.empty() ? graph_.truth(true) : graph_.intern(n);
   }
 
   NodeId fold(const Expr &e) {
-    NodeId element = value(e.args[0]);
-    const NodeId where = e.args.size() > 1 ? value(e.args[1]) : kNoNode;
+    NodeId element = value(e.args[0]), where = e.args.size() > 1 ? value(e.args[1]) : kNoNode;
     // What a sum of truth values or whole numbers is accumulated in goes without saying.
     const Node &n = graph_.node(element);
     if (n.kind == Kind::cast && !kgen::is_floating(n.type) && bytes_of(n.type) == 8) {
@@ -435,12 +615,36 @@ private:
       if (from == Type::boolean || (is_integer(from) && bytes_of(from) >= 4))
         element = n.args[0];
     }
-    return graph_.fold(e.monoid, element, e.reduced, where, e.type);
+    if (steps_.empty())
+      return graph_.fold(e.monoid, element, e.reduced, where, e.type);
+    where = graph_.both(where, steps_.lanes(e.args, e.reduced));
+    NodeId out = graph_.fold(e.monoid, element, steps_.positions(e.reduced), where, e.type);
+    const AxisId along = e.reduced.list().front();
+    if ((e.monoid == Monoid::argmax || e.monoid == Monoid::argmin) && steps_.position(along) != along)
+      out = graph_.op(Op::add, {out, steps_.start(along)}, e.type);
+    return out;
+  }
+
+  // Positions that do not exist leave a scan as it is.
+  NodeId scan(const Expr &e) {
+    std::vector<NodeId> args = values(e.args);
+    const NodeId lanes = steps_.empty() ? kNoNode : steps_.lanes(e.args, e.axis);
+    for (NodeId &arg : args) {
+      const bool floating = graph_.is_floating(arg);
+      const double neutral = e.scan == ScanKind::product ? 1 : 0;
+      NodeId nothing = floating ? graph_.number(neutral) : graph_.integer(static_cast<int64_t>(neutral), e.type);
+      if (e.scan == ScanKind::max)
+        nothing = floating ? graph_.number(-HUGE_VAL) : graph_.integer(bounds_of(e.type).low, e.type);
+      arg = graph_.choose(lanes, arg, nothing);
+    }
+    return graph_.scan(e.scan, args, steps_.position(e.axis), e.reverse, e.exclusive);
   }
 
   const Kernel &kernel_;
   Graph &graph_;
   Trouble &trouble_;
+  Steps steps_;
+  std::map<VarId, NodeId> carried_, found_; // of variables that steps hand on: a name for it, and the value
   Trace out_;
   Held held_;
   std::map<VarId, std::map<std::vector<int64_t>, NodeId>> arrays_;
@@ -452,6 +656,8 @@ private:
 
 } // namespace
 
-Trace trace(const Kernel &kernel, Graph &graph, Trouble &trouble) { return Tracer(kernel, graph, trouble).run(); }
+Trace trace(const Kernel &kernel, const NamedDims &dims, Graph &graph, Trouble &trouble) {
+  return Tracer(kernel, dims, graph, trouble).run();
+}
 
 } // namespace kgen::grad

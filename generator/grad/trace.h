@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grad/graph.h"
+#include "grad/steps.h"
 #include "grad/trouble.h"
 
 namespace kgen::grad {
@@ -28,9 +29,10 @@ struct Trace {
   std::map<NodeId, Place> places;      // the statement that computes it
   std::map<NodeId, std::string> saved; // what an output holds in the end: it need not be computed again
   std::set<std::string> written_over;  // inputs whose memory an output takes
+  std::vector<AxisId> steps;           // axes that stand for the grid and its blocks
 };
 
-// A kernel without a grid. `graph` has its axes.
-Trace trace(const Kernel &kernel, Graph &graph, Trouble &trouble);
+// `graph` has the kernel's axes, and gets those of its grid.
+Trace trace(const Kernel &kernel, const NamedDims &dims, Graph &graph, Trouble &trouble);
 
 } // namespace kgen::grad

@@ -1,0 +1,391 @@
+#include "grad/steps.h"
+
+#include <algorithm>
+
+#include "analysis/facts.h"
+#include "grad/transpose.h"
+
+namespace kgen::grad {
+
+using Kind = Node::Kind;
+
+Steps::Steps(const Kernel &kernel, const NamedDims &dims, Graph &graph, Trouble &trouble)
+    : kernel_(kernel), dims_(dims), graph_(graph), trouble_(trouble) {
+  if (empty())
+    return;
+  for (GridId g = 0; g < static_cast<GridId>(kernel.grid.size()); ++g) {
+    const GridDim &grid = kernel.grid[g];
+    const Size size = grid_steps(kernel, g);
+    if (any_node(size, [](const Size &s) { return s.op == Size::Op::grid || s.op == Size::Op::table; }))
+      trouble.refuse("a grid whose number of steps is not the same everywhere", grid.place,
+                     "give `" + grid.name + "` a size that hangs on sizes only");
+    steps_.push_back(add_axis(grid.name, size));
+  }
+  if (!trouble)
+    find_positions();
+}
+
+AxisId Steps::add_axis(const std::string &name, const Size &size) {
+  Axis axis;
+  axis.name = name;
+  axis.size = axis.block = size;
+  made_.push_back(graph_.add_axis(axis));
+  return made_.back();
+}
+
+bool Steps::moves(const Size &size) const {
+  return any_node(size, [](const Size &s) { return s.op == Size::Op::grid; });
+}
+
+// An axis that any window cuts has positions: as many as a block has. Where all windows along it begin and end alike,
+// one question says which of them exist.
+void Steps::find_positions() {
+  for (AxisId a = 0; a < static_cast<AxisId>(kernel_.axes.size()); ++a) {
+    const Axis &axis = kernel_.axes[a];
+    const Dim *cut = nullptr;
+    bool alike = axis.uniform;
+    for (const Var &var : kernel_.vars)
+      for (const Dim &dim : var.dims)
+        if (dim.axis == a && var.kind != Var::Kind::scratch) {
+          if (!dim.whole && cut == nullptr)
+            cut = &dim;
+          alike = alike && dim.start == axis.start && !(dim.offset && var.kind == Var::Kind::input);
+          if (!axis.uniform && !is_size_of(axis, dim.extent) && !(dim.extent == axis.size))
+            return trouble_.refuse("an axis along which arrays differ in size", axis.place,
+                                   "give the arrays axes of their own, and read one of them with `at`");
+        }
+    if (cut == nullptr && !moves(axis.start) && is_size_of(axis, axis.block))
+      continue;
+    if (axis.ragged != kNone)
+      return trouble_.refuse("a grid that cuts rows of different lengths", axis.place,
+                             "write the kernel over whole axes, without the grid");
+    const Size block = axis.uniform ? axis.block : cut->block;
+    if (moves(block) || any_node(block, [](const Size &s) { return s.op == Size::Op::table; }))
+      return trouble_.refuse("a grid whose blocks differ in size", axis.place, "give all steps blocks of one size");
+    blocks_[a] = block;
+    positions_[a] = add_axis(axis.name + "_within", block);
+    if (alike)
+      common_.insert(a);
+  }
+  bool changed = true;
+  for (int round = 0; changed && round < 50; ++round) {
+    changed = false;
+    std::vector<ExprId> conditions;
+    find_locals(kernel_.statements, conditions, changed);
+  }
+}
+
+AxisId Steps::position(AxisId axis) const {
+  const auto found = positions_.find(axis);
+  return found == positions_.end() ? axis : found->second;
+}
+
+AxisSet Steps::positions(AxisSet axes) const {
+  if (empty())
+    return axes;
+  AxisSet out;
+  for (AxisId axis : axes.list())
+    out |= AxisSet::of(position(axis));
+  return out;
+}
+
+NodeId Steps::value(const Size &size) {
+  for (const auto &[axis, block] : blocks_)
+    if (!block.is_integer() && size == block)
+      return graph_.size_of(position(axis));
+  std::vector<NodeId> args;
+  for (const Size &arg : size.args)
+    args.push_back(value(arg));
+  auto op = [&](Op op, Type type = Type::i64) { return graph_.op(op, args, type); };
+  const NodeId one = graph_.integer(1);
+  switch (size.op) {
+  case Size::Op::integer:
+    return graph_.integer(size.value);
+  case Size::Op::axis:
+    for (AxisId a = 0; a < static_cast<AxisId>(kernel_.axes.size()); ++a)
+      if (kernel_.axes[a].name == size.name)
+        return graph_.size_of(a);
+    break;
+  case Size::Op::grid:
+  case Size::Op::grid_size:
+    for (size_t g = 0; g < kernel_.grid.size(); ++g)
+      if (kernel_.grid[g].name == size.name)
+        return size.op == Size::Op::grid ? graph_.index(steps_[g]) : graph_.size_of(steps_[g]);
+    break;
+  case Size::Op::table: {
+    Node n;
+    n.kind = Kind::table;
+    n.name = size.name;
+    n.type = Type::i64;
+    n.args = args;
+    return graph_.intern(n);
+  }
+  case Size::Op::negate:
+    return op(Op::neg);
+  case Size::Op::add:
+    return op(Op::add);
+  case Size::Op::subtract:
+    return op(Op::sub);
+  case Size::Op::multiply:
+    return op(Op::mul);
+  case Size::Op::divide:
+    return op(Op::div);
+  case Size::Op::modulo:
+    return op(Op::rem);
+  case Size::Op::cdiv:
+    args[0] = graph_.op(Op::add, {args[0], graph_.op(Op::sub, {args[1], one}, Type::i64)}, Type::i64);
+    return op(Op::div);
+  case Size::Op::min:
+    return op(Op::min);
+  case Size::Op::max:
+    return op(Op::max);
+  case Size::Op::choose:
+    return graph_.choose(args[0], args[1], args[2]);
+  case Size::Op::less:
+    return op(Op::lt, Type::boolean);
+  case Size::Op::less_equal:
+    return op(Op::le, Type::boolean);
+  case Size::Op::greater:
+    return op(Op::gt, Type::boolean);
+  case Size::Op::greater_equal:
+    return op(Op::ge, Type::boolean);
+  case Size::Op::equal:
+    return op(Op::eq, Type::boolean);
+  case Size::Op::not_equal:
+    return op(Op::ne, Type::boolean);
+  case Size::Op::param:
+    break;
+  }
+  trouble_.refuse("a window at `" + to_string(size) + "`", size.place, "write it with sizes and steps of the grid");
+  return graph_.integer(0);
+}
+
+NodeId Steps::index(const Expr &e) {
+  const NodeId here = graph_.index(position(e.axis));
+  if (position(e.axis) == e.axis)
+    return here;
+  const NodeId begin = e.ref != kNone ? window_start(e.ref, e.axis) : start(e.axis);
+  return graph_.op(Op::add, {begin, here}, Type::i64);
+}
+
+NodeId Steps::first(GridId grid) { return graph_.compare(Op::eq, graph_.index(steps(grid)), graph_.integer(0)); }
+
+NodeId Steps::last(GridId grid) {
+  const NodeId most = graph_.op(Op::sub, {graph_.size_of(steps(grid)), graph_.integer(1)}, Type::i64);
+  return graph_.compare(Op::eq, graph_.index(steps(grid)), most);
+}
+
+// Of windows that tables pick: the step before, or the next one, has another.
+NodeId Steps::edge(VarId id, bool at_end) {
+  NodeId out = graph_.truth(true);
+  for (AxisId axis : still(id)) {
+    const GridId grid = static_cast<GridId>(std::find(steps_.begin(), steps_.end(), axis) - steps_.begin());
+    out = graph_.both(out, at_end ? last(grid) : first(grid));
+  }
+  const Var &var = kernel_.vars[id];
+  for (GridId g = 0; g < static_cast<GridId>(kernel_.grid.size()); ++g) {
+    NodeId changes = kNoNode;
+    for (const Dim &dim : var.dims) {
+      const bool picks = any_node(dim.start, [&](const Size &s) {
+        return s.op == Size::Op::table && mentions(s, Size::Op::grid, kernel_.grid[g].name);
+      });
+      if (!picks)
+        continue;
+      const NodeId here = graph_.index(steps(g)), begin = value(dim.start);
+      const NodeId beside = graph_.op(at_end ? Op::add : Op::sub, {here, graph_.integer(1)}, Type::i64);
+      const NodeId there = moved(graph_, begin, {{steps(g), beside}});
+      const NodeId differs = graph_.compare(Op::ne, begin, there);
+      changes = changes == kNoNode ? differs : graph_.either(changes, differs);
+    }
+    if (changes != kNoNode)
+      out = graph_.both(out, graph_.either(at_end ? last(g) : first(g), changes));
+  }
+  return out;
+}
+
+AxisId Steps::named(VarId var, size_t dim) const {
+  const auto found = dims_.find(var);
+  if (found != dims_.end() && dim < found->second.size())
+    for (AxisId a = 0; a < static_cast<AxisId>(kernel_.axes.size()); ++a)
+      if (kernel_.axes[a].name == found->second[dim])
+        return a;
+  return kNone;
+}
+
+std::vector<std::pair<AxisId, NodeId>> Steps::places(VarId id) {
+  std::vector<std::pair<AxisId, NodeId>> out;
+  const Var &var = kernel_.vars[id];
+  for (size_t d = 0; d < var.dims.size() && !empty(); ++d) {
+    const Dim &dim = var.dims[d];
+    const AxisId whole = named(id, d);
+    if (whole == kNone)
+      continue;
+    const NodeId begin = value(dim.start);
+    if (dim.axis == kNone)
+      out.emplace_back(whole, begin);
+    else if (position(dim.axis) != dim.axis)
+      out.emplace_back(whole, graph_.op(Op::add, {begin, graph_.index(position(dim.axis))}, Type::i64));
+  }
+  return out;
+}
+
+AxisSet Steps::whole_axes(VarId id) const {
+  AxisSet out = kernel_.vars[id].axes;
+  for (size_t d = 0; d < kernel_.vars[id].dims.size() && !empty(); ++d)
+    if (const AxisId axis = named(id, d); axis != kNone)
+      out |= AxisSet::of(axis);
+  return out;
+}
+
+NodeId Steps::window_start(VarId var, AxisId axis) {
+  for (const Dim &dim : kernel_.vars[var].dims)
+    if (dim.axis == axis && kernel_.vars[var].kind != Var::Kind::scratch)
+      return value(dim.start);
+  return start(axis);
+}
+
+bool Steps::has_table_windows(VarId var) const {
+  const auto &dims = kernel_.vars[var].dims;
+  return std::any_of(dims.begin(), dims.end(), [](const Dim &dim) {
+    return any_node(dim.start, [](const Size &s) { return s.op == Size::Op::table; });
+  });
+}
+
+std::vector<AxisId> Steps::still(VarId id) const {
+  const Var &var = kernel_.vars[id];
+  std::vector<AxisId> out;
+  for (size_t g = 0; g < kernel_.grid.size(); ++g) {
+    const bool moves = std::any_of(var.dims.begin(), var.dims.end(), [&](const Dim &dim) {
+      return mentions(dim.start, Size::Op::grid, kernel_.grid[g].name);
+    });
+    const bool own = var.kind == Var::Kind::scratch && kernel_.grid[g].semantics == Semantics::parallel;
+    if (var.kind == Var::Kind::scratch ? !own : !moves)
+      out.push_back(steps_[g]);
+  }
+  return out;
+}
+
+// A position of a window whose element exists.
+NodeId Steps::inside(const Var &var, size_t d) {
+  const Dim &dim = var.dims[d];
+  const Axis &axis = kernel_.axes[dim.axis];
+  if ((dim.offset && var.kind == Var::Kind::input) || position(dim.axis) == dim.axis || dim.whole)
+    return kNoNode;
+  // Blocks that end where the array does.
+  for (const GridDim &grid : kernel_.grid)
+    if (dim.start == Size::make(Size::Op::multiply, {Size::grid(grid.name), dim.block}) &&
+        (Size::make(Size::Op::multiply, {grid.size, dim.block}) == dim.extent ||
+         Size::make(Size::Op::multiply, {dim.block, grid.size}) == dim.extent))
+      return kNoNode;
+  const NodeId place =
+      graph_.op(Op::add, {value(dim.start), graph_.index(position(dim.axis))}, Type::i64);
+  const NodeId end = is_size_of(axis, dim.extent) ? graph_.size_of(dim.axis) : value(dim.extent);
+  const NodeId ends = graph_.compare(Op::lt, place, end);
+  return dim.offset ? graph_.both(graph_.compare(Op::ge, place, graph_.integer(0)), ends) : ends;
+}
+
+void Steps::touch(ExprId id, AxisId axis, std::set<NodeId> &out, bool &touches) {
+  const Expr &e = kernel_.expr(id);
+  const bool reads = e.op == Op::read || e.op == Op::inside || e.op == Op::element;
+  if (reads && find_coordinate(e.coords, axis) == nullptr) {
+    const Var &var = kernel_.vars[e.ref];
+    if (var.kind == Var::Kind::local && var.axes.contains(axis)) {
+      const auto known = exists_.find({e.ref, axis});
+      if (known != exists_.end())
+        out.insert(known->second.begin(), known->second.end());
+      touches = true;
+    }
+    for (size_t d = 0; d < var.dims.size(); ++d)
+      if (var.dims[d].axis == axis && var.kind != Var::Kind::scratch) {
+        if (const NodeId condition = inside(var, d); condition != kNoNode)
+          out.insert(condition);
+        touches = true;
+      }
+  }
+  for (ExprId arg : e.args)
+    if (!(e.op == Op::fold && e.reduced.contains(axis)))
+      touch(arg, axis, out, touches);
+  for (const Coordinate &coordinate : e.coords)
+    touch(coordinate.value, axis, out, touches);
+}
+
+NodeId Steps::all(const std::set<NodeId> &conditions) {
+  NodeId out = kNoNode;
+  for (NodeId condition : conditions)
+    out = graph_.both(out, condition);
+  return out;
+}
+
+NodeId Steps::lanes(std::vector<ExprId> touched, AxisId axis) {
+  if (position(axis) == axis)
+    return kNoNode;
+  std::set<NodeId> conditions;
+  bool touches = false;
+  for (ExprId id : touched)
+    if (id != kNone)
+      touch(id, axis, conditions, touches);
+  if (touches && common_.count(axis) == 0)
+    return all(conditions);
+  // What touches nothing counts within the axis.
+  const NodeId place = graph_.op(Op::add, {start(axis), graph_.index(position(axis))}, Type::i64);
+  for (const Var &var : kernel_.vars)
+    for (size_t d = 0; d < var.dims.size(); ++d)
+      if (var.dims[d].axis == axis && var.kind != Var::Kind::scratch && common_.count(axis) != 0)
+        return inside(var, d);
+  if (!kernel_.axes[axis].uniform) {
+    trouble_.refuse("a value that hangs on no array along `" + kernel_.axes[axis].name + "`", kernel_.axes[axis].place,
+                    "write the kernel over whole axes, without the grid");
+    return kNoNode;
+  }
+  return graph_.compare(Op::lt, place, graph_.size_of(axis));
+}
+
+NodeId Steps::lanes(const std::vector<ExprId> &touched, AxisSet axes) {
+  NodeId out = kNoNode;
+  for (AxisId axis : axes.list())
+    out = graph_.both(out, lanes(touched, axis));
+  return out;
+}
+
+NodeId Steps::window_lanes(VarId id) {
+  const Var &var = kernel_.vars[id];
+  NodeId out = kNoNode;
+  for (size_t d = 0; d < var.dims.size(); ++d)
+    if (var.dims[d].axis != kNone && var.kind != Var::Kind::scratch)
+      out = graph_.both(out, inside(var, d));
+  return out;
+}
+
+NodeId Steps::known_lanes(VarId local, AxisId axis) {
+  if (common_.count(axis) != 0)
+    return lanes(std::vector<ExprId>{}, axis);
+  const auto known = exists_.find({local, axis});
+  return known == exists_.end() ? kNoNode : all(known->second);
+}
+
+// A local has the lanes of what is assigned to it, and of the conditions around.
+void Steps::find_locals(const std::vector<Stmt> &list, std::vector<ExprId> &conditions, bool &changed) {
+  for (const Stmt &s : list) {
+    if (s.kind == Stmt::Kind::assign && kernel_.vars[s.target].kind == Var::Kind::local)
+      for (AxisId axis : kernel_.vars[s.target].axes.list()) {
+        std::set<NodeId> conditions_here;
+        bool touches = false;
+        touch(s.value, axis, conditions_here, touches);
+        for (ExprId condition : conditions)
+          touch(condition, axis, conditions_here, touches);
+        auto &known = exists_[{s.target, axis}];
+        const size_t before = known.size();
+        known.insert(conditions_here.begin(), conditions_here.end());
+        changed = changed || known.size() != before;
+      }
+    const bool differs = s.value != kNone && !s.axes.empty();
+    if (differs)
+      conditions.push_back(s.value);
+    for (const std::vector<Stmt> *inside : {&s.body, &s.otherwise, &s.step})
+      find_locals(*inside, conditions, changed);
+    if (differs)
+      conditions.pop_back();
+  }
+}
+
+} // namespace kgen::grad
