@@ -439,6 +439,11 @@ NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
     return c.integer != 0 ? then : otherwise;
   if (c.kind == Kind::op && c.op == Op::logical_not)
     return choose(c.args[0], otherwise, then);
+  // Rule "asked already": what stands in an arm knows the condition.
+  if (const Node inner = node(then); inner.kind == Kind::choose && inner.args[0] == condition)
+    return choose(condition, inner.args[1], otherwise);
+  if (const Node inner = node(otherwise); inner.kind == Kind::choose && inner.args[0] == condition)
+    return choose(condition, then, inner.args[2]);
   Node n;
   n.kind = Kind::choose;
   n.type = node(then).type;
@@ -465,6 +470,9 @@ NodeId Graph::both(NodeId a, NodeId b) {
 NodeId Graph::either(NodeId a, NodeId b) {
   if (a == kNoNode || b == kNoNode)
     return kNoNode;
+  for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)})
+    if (node(one).kind == Kind::number)
+      return node(one).integer != 0 ? kNoNode : other;
   if (a == b)
     return a;
   if (no(a) == b)

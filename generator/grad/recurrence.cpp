@@ -24,7 +24,7 @@ public:
     type_ = graph.node(carried.found).type;
   }
 
-  std::optional<NodeId> run() {
+  std::optional<Scanned> run() {
     const Found form = of(carried_.left);
     if (!form || along_.empty())
       return std::nullopt;
@@ -34,13 +34,13 @@ public:
     if (along_.size() > 1 && is_zero(there(factor, along_.back(), graph_.integer(0))))
       along_ = {along_.back()};
     if (is_zero(factor))
-      return before(form->summand, along_);
+      return Scanned{before(form->summand, along_), at_last(form->summand)};
     if (is_one(factor) || factor == choose(first(), zero(), one()))
       return added(form->summand);
     if (!kgen::is_floating(type_))
       return std::nullopt;
     const std::optional<NodeId> after = linear(factor, form->summand, along_);
-    return after ? std::optional(before(*after, along_)) : std::nullopt;
+    return after ? std::optional(Scanned{before(*after, along_), at_last(*after)}) : std::nullopt;
   }
 
 private:
@@ -205,6 +205,13 @@ private:
   }
   NodeId there(NodeId value, AxisId axis, NodeId place) { return moved(graph_, value, {{axis, place}}); }
 
+  NodeId at_last(NodeId value) {
+    std::vector<std::pair<AxisId, NodeId>> places;
+    for (AxisId axis : along_)
+      places.emplace_back(axis, last_of(axis));
+    return graph_.at(value, places);
+  }
+
   // What the step before left; in the first one nothing that is known.
   NodeId before(NodeId left, const std::vector<AxisId> &along) {
     const AxisId axis = along.back();
@@ -213,7 +220,7 @@ private:
     NodeId earlier = nothing();
     if (along.size() > 1)
       earlier = before(graph_.at(left, {{axis, last_of(axis)}}), {along.begin(), along.end() - 1});
-    return choose(graph_.compare(Op::gt, graph_.index(axis), graph_.integer(0)), neighbour, earlier);
+    return choose(graph_.compare(Op::eq, graph_.index(axis), graph_.integer(0)), earlier, neighbour);
   }
   NodeId nothing() {
     Node n;
@@ -223,17 +230,17 @@ private:
   }
 
   // The sum of what the steps before added.
-  NodeId added(NodeId summand) {
+  Scanned added(NodeId summand) {
     NodeId out = zero(), each = summand;
     for (size_t i = along_.size(); i-- > 0;) {
       const NodeId spread = graph_.spread(each, along_[i]);
       out = add(out, graph_.scan(ScanKind::sum, {spread}, along_[i], false, true));
       each = graph_.fold(Monoid::sum, spread, AxisSet::of(along_[i]), kNoNode, type_);
     }
-    return out;
+    return {out, each};
   }
 
-  std::optional<NodeId> extreme(const Form &form) {
+  std::optional<Scanned> extreme(const Form &form) {
     if (along_.size() > 1 && graph_.is_number(there(form.kept, along_.back(), graph_.integer(0)), 0))
       along_ = {along_.back()};
     const bool kept = graph_.is_number(form.kept, 1) || form.kept == graph_.no(first());
@@ -247,7 +254,7 @@ private:
       out = out == kNoNode ? so_far : graph_.op(Op::max, {out, so_far}, type_);
       each = graph_.fold(Monoid::max, spread, AxisSet::of(along_[i]), kNoNode, type_);
     }
-    return most ? out : neg(out);
+    return Scanned{most ? out : neg(out), most ? each : neg(each)};
   }
 
   // What each step leaves.
@@ -275,6 +282,6 @@ private:
 
 } // namespace
 
-std::optional<NodeId> found_by_scan(Graph &graph, const Carried &carried) { return Recurrence(graph, carried).run(); }
+std::optional<Scanned> found_by_scan(Graph &graph, const Carried &carried) { return Recurrence(graph, carried).run(); }
 
 } // namespace kgen::grad

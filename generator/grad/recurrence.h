@@ -15,7 +15,12 @@ struct Carried {
   std::vector<AxisId> along; // the steps, outermost first
 };
 
+struct Scanned {
+  NodeId found = kNoNode; // in each step
+  NodeId last = kNoNode;  // what the last step leaves
+};
+
 // nullopt: it is none of these.
-std::optional<NodeId> found_by_scan(Graph &graph, const Carried &carried);
+std::optional<Scanned> found_by_scan(Graph &graph, const Carried &carried);
 
 } // namespace kgen::grad

@@ -70,13 +70,45 @@ private:
     std::map<AxisId, NodeId> lasts;
     for (AxisId axis : steps_.still(v))
       lasts[axis] = graph_.op(Op::sub, {graph_.size_of(axis), graph_.integer(1)}, Type::i64);
-    const NodeId left = moved(graph_, value, lasts);
+    std::map<NodeId, NodeId> known; // what the last step leaves in variables that it hands on
+    for (const auto &[var, last] : last_)
+      if (held_.count(var) != 0 && steps_.still(var) == steps_.still(v))
+        known.emplace(held_[var], last);
+    const NodeId left = lasts.empty() ? value : at_last(value, lasts, known);
     Store store{v, steps_.places(v), left, steps_.window_lanes(v), false, kernel_.vars[v].place};
     if (revisits(v))
       store.condition = graph_.both(store.condition, steps_.edge(v, true));
     if (store.places.empty() && store.condition == kNoNode)
       save(v, left);
     out_.stores.push_back(std::move(store));
+  }
+
+  NodeId at_last(NodeId id, const std::map<AxisId, NodeId> &lasts, const std::map<NodeId, NodeId> &known) {
+    AxisSet along;
+    for (const auto &[axis, place] : lasts)
+      along |= AxisSet::of(axis);
+    const Node n = graph_.node(id);
+    if ((n.axes & along).empty())
+      return id;
+    auto there = [&](NodeId arg) { return at_last(arg, lasts, known); };
+    if (n.kind == Kind::choose) {
+      const NodeId condition = moved(graph_, n.args[0], lasts);
+      if (graph_.node(condition).kind == Kind::number)
+        return there(n.args[graph_.node(condition).integer != 0 ? 1 : 2]);
+    }
+    if (const auto found = known.find(id); found != known.end())
+      return found->second;
+    if (n.kind == Kind::choose)
+      return graph_.choose(there(n.args[0]), there(n.args[1]), there(n.args[2]));
+    if (n.kind == Kind::index)
+      return lasts.at(n.axis);
+    if (n.kind == Kind::op) {
+      std::vector<NodeId> args;
+      for (NodeId arg : n.args)
+        args.push_back(there(arg));
+      return graph_.op(n.op, args, n.type);
+    }
+    return graph_.at(id, {lasts.begin(), lasts.end()});
   }
 
   // May steps that do not follow the grid's order along still dimensions share a window? Tables pick it then.
@@ -105,7 +137,8 @@ private:
           if (kernel_.grid[g].semantics == Semantics::arbitrary)
             carried.along = {steps_.steps(g)};
       if (const auto value = found_by_scan(graph_, carried)) {
-        found_[v] = *value;
+        found_[v] = value->found;
+        last_[v] = value->last;
         found = true;
       }
     }
@@ -644,7 +677,8 @@ private:
   Graph &graph_;
   Trouble &trouble_;
   Steps steps_;
-  std::map<VarId, NodeId> carried_, found_; // of variables that steps hand on: a name for it, and the value
+  // Of variables that steps hand on: a name for what a step finds, the value of it, and what the last one leaves.
+  std::map<VarId, NodeId> carried_, found_, last_;
   Trace out_;
   Held held_;
   std::map<VarId, std::map<std::vector<int64_t>, NodeId>> arrays_;

@@ -183,6 +183,8 @@ private:
       failed_ = true;
       return;
     }
+    if (digits(target, place))
+      return;
     Affine a = affine(graph_, place);
     const AxisId axis = choose(a);
     const bool rest_moves = holds_index(graph_, a.rest, open_ - (axis == kNone ? AxisSet() : AxisSet::of(axis)));
@@ -223,13 +225,59 @@ private:
       require(graph_.compare(Op::ge, left, zero));
       require(graph_.compare(Op::lt, solution, graph_.size_of(axis)));
     }
+    know(axis, solution);
+    done_[target] = true;
+  }
+
+  void know(AxisId axis, NodeId solution) {
     for (auto &[earlier, lane] : solved_) // what was solved before may hang on this lane
       lane = moved(graph_, lane, {{axis, solution}});
     if (condition_ != kNoNode)
       condition_ = moved(graph_, condition_, {{axis, solution}});
     solved_[axis] = solution;
     open_ -= AxisSet::of(axis);
+  }
+
+  // A block's number times its size and a position in it: a quotient and a remainder.
+  bool digits(AxisId target, NodeId place) {
+    const Node sum = graph_.node(strip(graph_, place));
+    if (sum.kind != Kind::op || sum.op != Op::add)
+      return false;
+    for (const size_t last : {1, 0}) {
+      const Node within = graph_.node(strip(graph_, sum.args[last]));
+      const Node blocks = graph_.node(strip(graph_, sum.args[1 - last]));
+      if (within.kind != Kind::index || !open_.contains(within.axis) || blocks.kind != Kind::op ||
+          blocks.op != Op::mul || graph_.axes(sum.args[1 - last]).contains(within.axis))
+        continue;
+      for (const size_t by : {0, 1})
+        if (const NodeId size = wide(graph_, strip(graph_, blocks.args[by]));
+            size == graph_.size_of(within.axis) && !graph_.is_number(size, 1)) {
+          solve_digits(target, within.axis, size, strip(graph_, blocks.args[1 - by]));
+          return true;
+        }
+    }
+    return false;
+  }
+
+  void solve_digits(AxisId target, AxisId within, NodeId size, NodeId block) {
+    const NodeId quotient = graph_.op(Op::div, {graph_.index(target), size}, Type::i64);
+    const Node number = graph_.node(block);
+    know(within, graph_.op(Op::rem, {graph_.index(target), size}, Type::i64));
     done_[target] = true;
+    if (number.kind != Kind::index || !open_.contains(number.axis))
+      return require(graph_.compare(Op::eq, wide(graph_, block), quotient));
+    if (!covers(number.axis, within, target))
+      require(graph_.compare(Op::lt, quotient, graph_.size_of(number.axis)));
+    know(number.axis, quotient);
+  }
+
+  // Are there as many blocks as the axis needs?
+  bool covers(AxisId blocks, AxisId within, AxisId target) const {
+    const Size needed = Size::make(Size::Op::cdiv, {graph_.axis(target).size, graph_.axis(within).size});
+    const Size &have = graph_.axis(blocks).size;
+    const Size one = Size::integer(1);
+    return have == needed || have == Size::make(Size::Op::max, {one, needed}) ||
+           have == Size::make(Size::Op::max, {needed, one});
   }
 
   bool same_extent(AxisId a, AxisId b) const { return graph_.axis(a).size == graph_.axis(b).size; }
@@ -340,6 +388,20 @@ NodeId moved(Graph &graph, NodeId id, const std::map<AxisId, NodeId> &places) {
     arg = moved(graph, arg, places);
     if (arg == kNoNode)
       return kNoNode;
+  }
+  switch (n.kind) { // what is known of the new arguments counts
+  case Kind::op:
+    return graph.op(n.op, copy.args, n.type);
+  case Kind::choose:
+    return graph.choose(copy.args[0], copy.args[1], copy.args[2]);
+  case Kind::both:
+    return graph.both(copy.args[0], copy.args[1]);
+  case Kind::either: {
+    const NodeId out = graph.either(copy.args[0], copy.args[1]);
+    return out == kNoNode ? graph.truth(true) : out;
+  }
+  default:
+    break;
   }
   if (n.kind == Kind::product || n.kind == Kind::sum) { // in the order of the new nodes
     NodeId out = graph.number(n.kind == Kind::sum ? 0 : n.number);
