@@ -200,6 +200,32 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
   return intern(n);
 }
 
+// What a whole number is one of, as far as its outermost operation says it.
+Graph::Range Graph::range_of(NodeId id) const {
+  const Node &n = node(id);
+  if (n.kind == Kind::number)
+    return {n.integer, n.integer};
+  if (n.kind == Kind::cast && is_integer(node(n.args[0]).type) && bytes_of(n.type) >= bytes_of(node(n.args[0]).type))
+    return range_of(n.args[0]);
+  if (n.kind != Kind::op || n.args.size() < 2)
+    return {};
+  const Range a = range_of(n.args[0]), b = range_of(n.args[1]);
+  switch (n.op) {
+  case Op::clamp:
+    return {b.low, range_of(n.args[2]).high};
+  case Op::min:
+    return {std::min(a.low, b.low), std::min(a.high, b.high)};
+  case Op::max:
+    return {std::max(a.low, b.low), std::max(a.high, b.high)};
+  case Op::rem:
+    return b.low > 0 && b.high < INT64_MAX ? Range{1 - b.high, b.high - 1} : Range{};
+  case Op::bit_and:
+    return b.low >= 0 ? Range{0, b.high} : Range{};
+  default:
+    return {};
+  }
+}
+
 // Rule "known comparisons": a whole number is equal to itself, and an index is one of 0 to the size of its axis.
 std::optional<NodeId> Graph::known_comparison(Op op, NodeId a, NodeId b) {
   const bool ordered = op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge;
@@ -208,6 +234,11 @@ std::optional<NodeId> Graph::known_comparison(Op op, NodeId a, NodeId b) {
   if (a == b)
     return truth(op == Op::eq || op == Op::le || op == Op::ge);
   const Node x = node(a);
+  const Range first = range_of(a), second = range_of(b);
+  if ((op == Op::lt && first.low >= second.high) || (op == Op::gt && first.high <= second.low))
+    return truth(false);
+  if ((op == Op::le && first.low > second.high) || (op == Op::ge && first.high < second.low))
+    return truth(false);
   if (x.kind != Kind::index)
     return std::nullopt;
   if ((op == Op::lt || op == Op::ge) && b == size_of(x.axis))
@@ -482,6 +513,13 @@ NodeId Graph::either(NodeId a, NodeId b) {
   n.type = Type::boolean;
   n.args = {a, b};
   return intern(n);
+}
+
+NodeId Graph::any(NodeId a, NodeId b) {
+  if (a == kNoNode || b == kNoNode)
+    return a == kNoNode ? b : a;
+  const NodeId out = either(a, b);
+  return out == kNoNode ? truth(true) : out;
 }
 
 NodeId Graph::no(NodeId condition) { return op(Op::logical_not, {condition}, Type::boolean); }

@@ -95,6 +95,9 @@ public:
   NodeId either_value(NodeId condition, NodeId value) { return choose(condition, value, number(0)); }
   NodeId both(NodeId a, NodeId b);
   NodeId either(NodeId a, NodeId b);
+  // Conditions that never hold are kNoNode here.
+  NodeId any(NodeId a, NodeId b);
+  NodeId only(NodeId condition, NodeId lanes) { return lanes == kNoNode ? kNoNode : both(condition, lanes); }
   NodeId no(NodeId condition);
   // The sum over axes, of the lanes where the condition holds. Along an axis that neither has it is a multiple.
   NodeId sum(NodeId value, AxisSet over, NodeId where = kNoNode);
@@ -111,6 +114,10 @@ public:
   void know_product(NodeId id);
 
 private:
+  struct Range {
+    int64_t low = INT64_MIN, high = INT64_MAX;
+  };
+  Range range_of(NodeId id) const;
   std::optional<NodeId> known_comparison(Op op, NodeId a, NodeId b);
   NodeId joined_digits(NodeId a, NodeId b) const;
   NodeId last_of_scan(NodeId base, AxisId axis, NodeId place);

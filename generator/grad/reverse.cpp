@@ -45,6 +45,7 @@ private:
   // Nodes that hang on what is differentiated, continuously.
   void find_active() {
     active_.assign(static_cast<size_t>(forward_), false);
+    std::vector<bool> bits(static_cast<size_t>(forward_), false); // whole numbers that hold those of such a node
     for (NodeId id = 0; id < forward_; ++id) {
       const Node &n = graph_.node(id);
       bool is = false;
@@ -56,6 +57,11 @@ private:
         }
       if ((n.kind == Kind::operand || n.kind == Kind::scalar) && kgen::is_floating(n.type))
         is = options_.wanted.count(n.name) != 0;
+      if (!kgen::is_floating(n.type) || n.kind == Kind::bitcast)
+        for (NodeId arg : n.args)
+          bits[static_cast<size_t>(id)] = bits[static_cast<size_t>(id)] || bits[static_cast<size_t>(arg)] ||
+                                          (n.kind == Kind::bitcast && active_[static_cast<size_t>(arg)]);
+      is = is || (n.kind == Kind::bitcast && bits[static_cast<size_t>(id)] && kgen::is_floating(n.type));
       active_[static_cast<size_t>(id)] = is || (n.kind == Kind::carried && kgen::is_floating(n.type));
     }
   }
@@ -140,12 +146,28 @@ private:
       return scan(id, n, part);
     case Kind::at:
       return read(id, n, part, lanes);
+    case Kind::sum:
+      for (NodeId arg : n.args)
+        give(arg, part, lanes);
+      return;
+    case Kind::product:
+      return product_of_powers(n, part, lanes);
     case Kind::carried:
       return trouble_.refuse("what `" + n.name + "` carries from step to step", place_, kCarriedHelp);
     case Kind::bitcast:
       return trouble_.refuse("`bitcast`", place_, "compute with the value itself");
     default:
       return trouble_.refuse("this value", place_, "write it with the operations of the list in docs/gradients.md");
+    }
+  }
+
+  void product_of_powers(const Node &n, const Part &part, AxisSet lanes) {
+    for (size_t i = 0; i < n.args.size(); ++i) {
+      NodeId by = graph_.number(n.number * n.powers[i]);
+      for (size_t k = 0; k < n.args.size(); ++k)
+        for (int power = n.powers[k] - (k == i ? 1 : 0); power != 0; power += power > 0 ? -1 : 1)
+          by = power > 0 ? graph_.mul(by, n.args[k]) : graph_.div(by, n.args[k]);
+      give(n.args[i], {part.condition, graph_.mul(part.value, by)}, lanes);
     }
   }
 

@@ -165,7 +165,7 @@ Text::Piece Text::piece(NodeId id, bool floating, bool defines) const {
     return {type_name(n.type) + "(" + inner.text + ")", kName, n.type};
   }
   case Kind::bitcast:
-    return {"bitcast<" + type_name(n.type) + ">(" + piece(n.args[0]).text + ")", kName, n.type};
+    return {"bitcast<" + bits_type(n) + ">(" + piece(n.args[0]).text + ")", kName, n.type};
   case Kind::op:
     return operation(n, floating);
   case Kind::choose:
@@ -202,6 +202,13 @@ Text::Piece Text::piece(NodeId id, bool floating, bool defines) const {
     return sum(n);
   }
   KGEN_UNREACHABLE("a node without a text");
+}
+
+// Bits have a width: `real` would not say it.
+std::string Text::bits_type(const Node &n) const {
+  if (!kgen::is_floating(n.type))
+    return type_name(n.type);
+  return bytes_of(graph_.node(n.args[0]).type) == 8 ? "double" : "float";
 }
 
 Text::Piece Text::call(const std::string &name, const Node &n, bool floating) const {

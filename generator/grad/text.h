@@ -33,6 +33,7 @@ private:
   Piece infix(const std::string &sign, NodeId a, NodeId b, int strength, Type type) const;
   Piece product(const Node &n, double sign) const;
   Piece sum(const Node &n) const;
+  std::string bits_type(const Node &n) const;
   Piece choice(const Node &n, bool floating) const;
   Piece fold(const Node &n) const;
   Piece call(const std::string &name, const Node &n, bool floating) const;

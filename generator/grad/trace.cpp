@@ -41,6 +41,11 @@ public:
 
 private:
   using Held = std::map<VarId, NodeId>;
+  // Lanes that are done with a round of a loop, or with all of it. Never: kNoNode.
+  struct Leaving {
+    NodeId rounds = kNoNode, loop = kNoNode;
+  };
+
 
   // What the output holds in the end.
   void finish(VarId v) {
@@ -199,13 +204,20 @@ private:
     return is_carried(var) ? carried(var) : undefined(type_row(kernel_.vars[var].type).arithmetic);
   }
 
-  void statements(const std::vector<Stmt> &list) {
-    for (const Stmt &stmt : list) {
+  void statements(const std::vector<Stmt> &list, size_t from = 0) {
+    for (size_t at = from; at < list.size(); ++at) {
       if (trouble_ || left_)
         return;
       if (graph_.size() > kMostNodes)
-        return trouble_.refuse("a body of so many operations", stmt.place, "split the kernel");
-      statement(stmt);
+        return trouble_.refuse("a body of so many operations", list[at].place, "split the kernel");
+      statement(list[at]);
+      if (perhaps_left_ != kNoNode && !left_) { // the others go on
+        const NodeId goes_on = graph_.no(std::exchange(perhaps_left_, kNoNode));
+        Leaving outer = std::exchange(leaving_, {});
+        under(goes_on, list[at].place, [&] { statements(list, at + 1); });
+        join_leaving(outer, goes_on);
+        return;
+      }
     }
   }
 
@@ -270,24 +282,49 @@ private:
     out_.places.emplace(value, place);
   }
 
-  // Elements of local arrays are known one by one.
-  std::optional<std::vector<int64_t>> element_of(const std::vector<ExprId> &indices) {
-    std::vector<int64_t> out;
-    for (ExprId index : indices) {
-      const Node &n = graph_.node(value(index));
-      if (n.kind != Kind::number)
-        return std::nullopt;
-      out.push_back(n.integer);
+  // The elements of a local array that indices may mean, each with the condition that they do.
+  std::vector<std::pair<std::vector<int64_t>, NodeId>> elements_of(VarId var, const std::vector<ExprId> &indices) {
+    std::vector<std::pair<std::vector<int64_t>, NodeId>> out = {{{}, kNoNode}};
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const NodeId index = value(indices[i]);
+      const Node n = graph_.node(index);
+      decltype(out) longer;
+      for (const auto &[at, condition] : out)
+        for (int64_t k = 0; k < kernel_.vars[var].array[i]; ++k) {
+          if (n.kind == Kind::number && n.integer != k)
+            continue;
+          longer.emplace_back(at, condition);
+          longer.back().first.push_back(k);
+          if (n.kind != Kind::number)
+            longer.back().second =
+                graph_.both(condition, graph_.compare(Op::eq, index, graph_.integer(k, graph_.node(index).type)));
+        }
+      out = std::move(longer);
     }
+    if (out.size() > static_cast<size_t>(kMostRounds))
+      trouble_.refuse("an element of a large local array at a place that is computed", place_,
+                      "make the array an axis of the kernel");
     return out;
   }
 
   void assign_element(const Stmt &stmt) {
-    const auto element = element_of(stmt.indices);
-    if (!element)
-      return trouble_.refuse("an element of a local array at a place that is computed", stmt.place,
-                             "index it by numbers, or make the array an axis of the kernel");
-    arrays_[stmt.target][*element] = value(stmt.value);
+    const NodeId value = this->value(stmt.value);
+    for (const auto &[at, condition] : elements_of(stmt.target, stmt.indices)) {
+      const auto known = arrays_[stmt.target].find(at);
+      const NodeId before = known == arrays_[stmt.target].end() ? zero(stmt.target) : known->second;
+      arrays_[stmt.target][at] = graph_.choose(condition, value, before);
+    }
+  }
+
+  NodeId element(const Expr &e) {
+    NodeId out = kNoNode;
+    const auto elements = elements_of(e.ref, e.args);
+    for (auto it = elements.rbegin(); it != elements.rend(); ++it) {
+      const auto known = arrays_[e.ref].find(it->first);
+      const NodeId value = known == arrays_[e.ref].end() ? zero(e.ref) : known->second;
+      out = out == kNoNode ? value : graph_.choose(it->second, value, out);
+    }
+    return out == kNoNode ? zero(e.ref) : out;
   }
 
   void store(const Stmt &stmt) {
@@ -328,29 +365,67 @@ private:
   void branch(const Stmt &stmt) {
     const NodeId condition = value(stmt.value);
     const Node &n = graph_.node(condition);
-    if (n.kind == Kind::number)
-      return statements(n.integer != 0 ? stmt.body : stmt.otherwise);
+    if (n.kind == Kind::number) {
+      const Leaving outer = std::exchange(leaving_, {});
+      statements(n.integer != 0 ? stmt.body : stmt.otherwise);
+      perhaps_left_ = graph_.any(leaving_.rounds, leaving_.loop);
+      leaving_ = {graph_.any(outer.rounds, leaving_.rounds), graph_.any(outer.loop, leaving_.loop)};
+      return;
+    }
+    const Leaving outer = std::exchange(leaving_, {});
+    Leaving first;
+    under(condition, stmt.place, [&] {
+      statements(stmt.body);
+      first = take_leaving();
+    }, [&] {
+      statements(stmt.otherwise);
+      leaving_ = take_leaving();
+    });
+    // Lanes that have left the loop, or this round of it.
+    const NodeId other = graph_.no(condition);
+    Leaving joined;
+    joined.rounds = graph_.any(graph_.only(condition, first.rounds), graph_.only(other, leaving_.rounds));
+    joined.loop = graph_.any(graph_.only(condition, first.loop), graph_.only(other, leaving_.loop));
+    leaving_ = {graph_.any(outer.rounds, joined.rounds), graph_.any(outer.loop, joined.loop)};
+    perhaps_left_ = graph_.any(joined.rounds, joined.loop);
+  }
+
+  Leaving take_leaving() {
+    Leaving out = std::exchange(leaving_, {});
+    if (const int left = std::exchange(left_, 0))
+      (left == 2 ? out.loop : out.rounds) = graph_.truth(true);
+    perhaps_left_ = kNoNode;
+    return out;
+  }
+
+  void join_leaving(const Leaving &outer, NodeId condition) {
+    const Leaving inner = take_leaving();
+    leaving_ = {graph_.any(outer.rounds, graph_.only(condition, inner.rounds)),
+                graph_.any(outer.loop, graph_.only(condition, inner.loop))};
+  }
+
+  // What is done where the condition holds, and elsewhere; afterwards each variable is a choice.
+  template <class Then> void under(NodeId condition, const Place &place, Then then) {
+    under(condition, place, then, [] {});
+  }
+  template <class Then, class Else> void under(NodeId condition, const Place &place, Then body, Else otherwise) {
     const Held before = held_;
     const auto arrays_before = arrays_;
     const NodeId around = condition_;
     condition_ = graph_.both(around, condition);
-    statements(stmt.body);
-    if (left_)
-      return refuse_leaving(stmt);
+    body();
     Held then = std::exchange(held_, before);
     auto arrays_then = std::exchange(arrays_, arrays_before);
     condition_ = graph_.both(around, graph_.no(condition));
-    statements(stmt.otherwise);
-    if (left_)
-      return refuse_leaving(stmt);
+    otherwise();
     condition_ = around;
-    place_ = stmt.place;
+    place_ = place;
     for (const auto &[var, value] : then) {
       const NodeId other = held(var);
       if (value == other)
         continue;
       held_[var] = graph_.choose(condition, value, other);
-      note_name(held_[var], kernel_.vars[var], stmt.place);
+      note_name(held_[var], kernel_.vars[var], place);
     }
     for (const auto &[var, other] : Held(held_))
       if (then.count(var) == 0)
@@ -366,36 +441,50 @@ private:
           value = graph_.choose(condition, zero(var), value);
   }
 
-  void refuse_leaving(const Stmt &stmt) {
-    trouble_.refuse("a `break`, `continue` or `return` that hangs on values", stmt.place,
-                    "give the loop a constant bound, or write a scan");
-  }
-
   NodeId zero(VarId var) {
     const Type type = kernel_.vars[var].type;
     return kgen::is_floating(type) ? graph_.number(0) : graph_.integer(0, type);
   }
 
-  // A loop whose rounds are known is written out.
+  // A loop of at most so many rounds is written out.
   void loop(const Stmt &stmt) {
-    for (int round = 0; round < kMostRounds; ++round) {
-      place_ = stmt.place;
-      const NodeId condition = stmt.value == kNone ? graph_.truth(true) : value(stmt.value);
-      const Node &n = graph_.node(condition);
-      if (trouble_)
-        return;
-      if (n.kind != Kind::number)
-        break;
-      if (n.integer == 0)
-        return;
-      statements(stmt.body);
-      const int left = std::exchange(left_, 0);
-      if (left == 2 || trouble_)
-        return;
+    const Leaving outer = std::exchange(leaving_, {});
+    rounds(stmt, 0);
+    leaving_ = outer;
+    perhaps_left_ = kNoNode;
+    left_ = 0;
+  }
+
+  // The round and all later ones. Each stands under the condition of the one before, so that counters stay numbers.
+  void rounds(const Stmt &stmt, int round) {
+    place_ = stmt.place;
+    const NodeId condition = stmt.value == kNone ? graph_.truth(true) : value(stmt.value);
+    const Node n = graph_.node(condition);
+    if (trouble_ || (n.kind == Kind::number && n.integer == 0))
+      return;
+    if (round == kMostRounds || graph_.size() > kMostNodes)
+      return trouble_.refuse("this loop", stmt.place,
+                             "give it a constant bound of at most " + std::to_string(kMostRounds) +
+                                 " rounds, or write a scan");
+    if (n.kind == Kind::number)
+      return one_round(stmt, round);
+    under(condition, stmt.place, [&] { one_round(stmt, round); });
+  }
+
+  void one_round(const Stmt &stmt, int round) {
+    statements(stmt.body);
+    if (trouble_)
+      return;
+    const Leaving left = take_leaving();
+    const auto go_on = [&] {
       statements(stmt.step);
-    }
-    trouble_.refuse("this loop", stmt.place,
-                    "give it a constant bound of at most " + std::to_string(kMostRounds) + " rounds, or write a scan");
+      rounds(stmt, round + 1);
+    };
+    if (left.loop == kNoNode)
+      return go_on();
+    const Node n = graph_.node(left.loop);
+    if (n.kind != Kind::number)
+      under(graph_.no(left.loop), stmt.place, go_on);
   }
 
   NodeId value(ExprId id) {
@@ -412,17 +501,8 @@ private:
       return graph_.intern(n);
     case Op::read:
       return read(e);
-    case Op::element: {
-      const auto at = element_of(e.args);
-      if (!at) {
-        trouble_.refuse("an element of a local array at a place that is computed", e.place,
-                        "index it by numbers, or make the array an axis of the kernel");
-        return undefined(e.type);
-      }
-      const auto &array = arrays_[e.ref];
-      const auto found = array.find(*at);
-      return found == array.end() ? zero(e.ref) : found->second;
-    }
+    case Op::element:
+      return element(e);
     case Op::table:
       n.kind = Kind::table;
       n.name = kernel_.tables[e.ref].name;
@@ -458,8 +538,6 @@ private:
     case Op::cast:
       return cast(value(e.args[0]), e);
     case Op::bitcast:
-      if (floating != kgen::is_floating(kernel_.expr(e.args[0]).type))
-        trouble_.refuse("`bitcast`", e.place, "compute with the value itself");
       n.kind = Kind::bitcast;
       n.args = values(e.args);
       return graph_.intern(n);
@@ -685,7 +763,9 @@ private:
   std::set<VarId> stored_;
   NodeId condition_ = kNoNode;
   Place place_;
-  int left_ = 0; // by `continue` (1) or `break` (2)
+  int left_ = 0;   // all lanes, by `continue` (1) or `break` (2)
+  Leaving leaving_; // some lanes
+  NodeId perhaps_left_ = kNoNode; // those of the last statement
 };
 
 } // namespace
