@@ -320,6 +320,7 @@ private:
   std::vector<Seed> seeds(const Kernel &kernel, Graph &graph, const Variant &variant,
                           std::vector<std::string> &differentiated) {
     given_.clear();
+    const NamedDims dims = named_dims(kernel);
     for (const OperandDecl &operand : spec_.operands)
       if (operand.role == Role::output && is_real(operand.type, variant) &&
           (options_.with.empty() ||
@@ -335,6 +336,10 @@ private:
       gradient.kind = Kind::operand;
       gradient.name = prefix_ + var.name;
       gradient.axes = var.axes;
+      for (const std::string &axis : dims.count(v) != 0 ? dims.at(v) : std::vector<std::string>())
+        for (AxisId a = 0; a < static_cast<AxisId>(kernel.axes.size()); ++a)
+          if (kernel.axes[a].name == axis)
+            gradient.axes |= AxisSet::of(a);
       Seed seed{v, {kNoNode, graph.intern(gradient)}};
       if (differentiated.size() > 1) {
         Node present;

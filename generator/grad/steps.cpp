@@ -15,14 +15,73 @@ Steps::Steps(const Kernel &kernel, const NamedDims &dims, Graph &graph, Trouble 
     return;
   for (GridId g = 0; g < static_cast<GridId>(kernel.grid.size()); ++g) {
     const GridDim &grid = kernel.grid[g];
-    const Size size = grid_steps(kernel, g);
-    if (any_node(size, [](const Size &s) { return s.op == Size::Op::grid || s.op == Size::Op::table; }))
-      trouble.refuse("a grid whose number of steps is not the same everywhere", grid.place,
-                     "give `" + grid.name + "` a size that hangs on sizes only");
-    steps_.push_back(add_axis(grid.name, size));
+    const bool varies =
+        any_node(grid.size, [](const Size &s) { return s.op == Size::Op::grid || s.op == Size::Op::table; });
+    const std::optional<Size> size = grid.at_most ? grid.at_most : most(grid.size);
+    if (!size) {
+      trouble.refuse("a grid whose number of steps has no bound that sizes give", grid.place,
+                     "say `at_most`, or give the table a `range`");
+      return;
+    }
+    if (varies)
+      varying_.insert(g);
+    steps_.push_back(add_axis(grid.name, *size));
   }
   if (!trouble)
     find_positions();
+}
+
+// A size that this one never exceeds, by sizes of axes alone.
+std::optional<Size> Steps::most(const Size &size) const {
+  const Size one = Size::integer(1);
+  std::vector<Size> args;
+  switch (size.op) {
+  case Size::Op::integer:
+  case Size::Op::axis:
+    return size;
+  case Size::Op::grid:
+    for (const GridDim &grid : kernel_.grid)
+      if (grid.name == size.name)
+        if (const auto steps = grid.at_most ? grid.at_most : most(grid.size))
+          return Size::make(Size::Op::subtract, {*steps, one});
+    return std::nullopt;
+  case Size::Op::table:
+    for (const Table &table : kernel_.tables)
+      if (table.name == size.name && table.range)
+        return Size::make(Size::Op::subtract, {*table.range, one});
+    return std::nullopt;
+  case Size::Op::subtract:
+  case Size::Op::divide:
+  case Size::Op::cdiv:
+  case Size::Op::multiply:
+    if (!any_node(size, [](const Size &s) { return s.op == Size::Op::grid || s.op == Size::Op::table; }))
+      return size;
+    if (!size.args[1].is_integer() || size.args[1].value < 0)
+      return std::nullopt;
+    [[fallthrough]];
+  case Size::Op::add:
+  case Size::Op::min:
+  case Size::Op::max:
+    for (const Size &arg : size.args) {
+      const auto bound = most(arg);
+      if (!bound)
+        return std::nullopt;
+      args.push_back(*bound);
+    }
+    return Size::make(size.op, args);
+  default:
+    if (any_node(size, [](const Size &s) { return s.op == Size::Op::grid || s.op == Size::Op::table; }))
+      return std::nullopt;
+    return size;
+  }
+}
+
+NodeId Steps::exists(const std::vector<AxisId> &but) {
+  NodeId out = kNoNode;
+  for (GridId g : varying_)
+    if (std::find(but.begin(), but.end(), steps(g)) == but.end())
+      out = graph_.both(out, graph_.compare(Op::lt, graph_.index(steps(g)), value(kernel_.grid[g].size)));
+  return out;
 }
 
 AxisId Steps::add_axis(const std::string &name, const Size &size) {
@@ -171,8 +230,8 @@ NodeId Steps::index(const Expr &e) {
 NodeId Steps::first(GridId grid) { return graph_.compare(Op::eq, graph_.index(steps(grid)), graph_.integer(0)); }
 
 NodeId Steps::last(GridId grid) {
-  const NodeId most = graph_.op(Op::sub, {graph_.size_of(steps(grid)), graph_.integer(1)}, Type::i64);
-  return graph_.compare(Op::eq, graph_.index(steps(grid)), most);
+  const NodeId count = varying_.count(grid) != 0 ? value(kernel_.grid[grid].size) : graph_.size_of(steps(grid));
+  return graph_.compare(Op::eq, graph_.index(steps(grid)), graph_.op(Op::sub, {count, graph_.integer(1)}, Type::i64));
 }
 
 // Of windows that tables pick: the step before, or the next one, has another.

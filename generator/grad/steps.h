@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ public:
   NodeId value(const Size &size);
   NodeId index(const Expr &e); // index(N), index(x, N)
   NodeId start(AxisId axis) { return value(kernel_.axes[axis].start); }
+  // Steps of a dimension may be fewer than its axis has; kNoNode: this one exists. Of the dimensions but those.
+  NodeId exists(const std::vector<AxisId> &but);
   NodeId first(GridId grid);
   NodeId last(GridId grid);
   NodeId edge(VarId var, bool last); // the first or last step of its window
@@ -52,6 +55,7 @@ public:
 private:
   void find_positions();
   void find_locals(const std::vector<Stmt> &list, std::vector<ExprId> &conditions, bool &changed);
+  std::optional<Size> most(const Size &size) const;
   AxisId add_axis(const std::string &name, const Size &size);
   bool moves(const Size &size) const;
   NodeId inside(const Var &var, size_t dim);
@@ -64,6 +68,7 @@ private:
   Graph &graph_;
   Trouble &trouble_;
   std::vector<AxisId> steps_, made_;
+  std::set<GridId> varying_; // whose number of steps hangs on other steps or on tables
   std::map<AxisId, AxisId> positions_;
   std::map<AxisId, Size> blocks_; // of each axis of the kernel that has positions
   std::set<AxisId> common_;       // those along which all arrays end alike

@@ -25,6 +25,9 @@ public:
   Trace run() {
     for (const Stmt &stmt : kernel_.statements)
       stores_in(stmt);
+    if (steps_.empty())
+      for (VarId v : read_)
+        stored_.erase(v); // it is known what they hold
     do {
       out_ = {};
       held_.clear();
@@ -56,7 +59,7 @@ private:
     if (held == held_.end())
       return;
     if (!steps_.empty())
-      return finish_steps(v, held->second);
+      return finish_steps(v, left_by(v));
     out_.outputs[v] = held->second;
     save(v, held->second);
   }
@@ -70,6 +73,12 @@ private:
       out_.saved.emplace(value, var.name);
   }
 
+  // What a step leaves in a variable: one that does not exist, what it found.
+  NodeId left_by(VarId v) {
+    const NodeId exists = is_carried(v) ? steps_.exists({}) : kNoNode;
+    return exists == kNoNode ? held_.at(v) : graph_.choose(exists, held_.at(v), carried(v));
+  }
+
   // Each step stores its window, the last one of those that have the same.
   void finish_steps(VarId v, NodeId value) {
     std::map<AxisId, NodeId> lasts;
@@ -78,9 +87,10 @@ private:
     std::map<NodeId, NodeId> known; // what the last step leaves in variables that it hands on
     for (const auto &[var, last] : last_)
       if (held_.count(var) != 0 && steps_.still(var) == steps_.still(v))
-        known.emplace(held_[var], last);
+        known.emplace(left_by(var), last);
     const NodeId left = lasts.empty() ? value : at_last(value, lasts, known);
-    Store store{v, steps_.places(v), left, steps_.window_lanes(v), false, kernel_.vars[v].place};
+    const NodeId exists = graph_.both(steps_.exists(steps_.still(v)), steps_.window_lanes(v));
+    Store store{v, steps_.places(v), left, exists, false, kernel_.vars[v].place};
     if (revisits(v))
       store.condition = graph_.both(store.condition, steps_.edge(v, true));
     if (store.places.empty() && store.condition == kNoNode)
@@ -136,7 +146,7 @@ private:
       const auto left = held_.find(v);
       if (found_.count(v) != 0 || left == held_.end() || holds_others(left->second, placeholder))
         continue;
-      Carried carried{placeholder, left->second, steps_.still(v)};
+      Carried carried{placeholder, left_by(v), steps_.still(v)};
       if (revisits(v))
         for (GridId g = 0; g < static_cast<GridId>(kernel_.grid.size()); ++g)
           if (kernel_.grid[g].semantics == Semantics::arbitrary)
@@ -185,9 +195,25 @@ private:
   void stores_in(const Stmt &stmt) {
     if (stmt.kind == Stmt::Kind::assign && !stmt.coords.empty())
       stored_.insert(stmt.target);
+    reads_in(stmt.value, stmt.kind == Stmt::Kind::assign && stmt.scatter_add ? stmt.target : kNone);
+    for (const Coordinate &c : stmt.coords)
+      reads_in(c.value, kNone);
     for (const auto *list : {&stmt.body, &stmt.otherwise, &stmt.step})
       for (const Stmt &inner : *list)
         stores_in(inner);
+  }
+
+  // Outputs that the body reads.
+  void reads_in(ExprId id, VarId but) {
+    if (id == kNone)
+      return;
+    const Expr &e = kernel_.expr(id);
+    if (e.op == Op::read && e.ref != but)
+      read_.insert(e.ref);
+    for (ExprId arg : e.args)
+      reads_in(arg, but);
+    for (const Coordinate &c : e.coords)
+      reads_in(c.value, but);
   }
 
   NodeId undefined(Type type) {
@@ -333,10 +359,37 @@ private:
       store.places.emplace_back(c.axis, value(c.value));
     if (!steps_.empty())
       window_store(stmt, store);
+    else if (stored_.count(stmt.target) == 0)
+      return hold_store(stmt, store);
     for (Store &other : out_.stores)
       if (!store.adds && other.output == store.output && other.places == store.places && condition_ == kNoNode)
         return void(other = store); // the last one counts
     out_.stores.push_back(std::move(store));
+  }
+
+  // What is read again: an element holds what the lane stores whose place it is.
+  void hold_store(const Stmt &stmt, const Store &store) {
+    const NodeId array = operand(stmt.target), there = graph_.at(array, store.places);
+    AxisSet lanes = graph_.axes(store.value);
+    for (const auto &[axis, place] : store.places)
+      lanes |= graph_.axes(place);
+    const NodeId before = held(stmt.target);
+    if (there == array)
+      return void(held_[stmt.target] = store.adds ? plus(before, store.value) : store.value);
+    const std::optional<Transposed> own = transpose(graph_, there, {kNoNode, store.value}, lanes);
+    if (!own || !own->part || own->summed)
+      return trouble_.refuse("a write at these places, which is read again,", stmt.place,
+                             "keep what is needed of it in a local");
+    NodeId condition = own->part->condition;
+    if (own->slice)
+      condition = graph_.both(condition, graph_.compare(Op::eq, graph_.index(own->slice->first),
+                                                        graph_.integer(own->slice->second)));
+    const NodeId value = store.adds ? plus(before, own->part->value) : own->part->value;
+    held_[stmt.target] = graph_.choose(condition, value, before);
+  }
+
+  NodeId plus(NodeId a, NodeId b) {
+    return graph_.is_floating(a) ? graph_.add(a, b) : graph_.op(Op::add, {a, b}, graph_.node(a).type);
   }
 
   // Within its window.
@@ -760,7 +813,7 @@ private:
   Trace out_;
   Held held_;
   std::map<VarId, std::map<std::vector<int64_t>, NodeId>> arrays_;
-  std::set<VarId> stored_;
+  std::set<VarId> stored_, read_;
   NodeId condition_ = kNoNode;
   Place place_;
   int left_ = 0;   // all lanes, by `continue` (1) or `break` (2)

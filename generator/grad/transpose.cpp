@@ -143,6 +143,7 @@ public:
       return std::nullopt;
     Transposed out;
     out.slice = slice_;
+    out.summed = !open_.empty();
     const AxisSet differs = graph_.axes(condition) & open_;
     if (open_.empty())
       out.part = Part{condition, value};

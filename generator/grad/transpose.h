@@ -11,6 +11,7 @@ namespace kgen::grad {
 struct Transposed {
   std::optional<Part> part;                        // at the base's own places
   std::optional<std::pair<AxisId, int64_t>> slice; // `part` is for this place of the axis alone
+  bool summed = false;                             // over lanes, of which it is not known that there is one at most
 };
 std::optional<Transposed> transpose(Graph &graph, NodeId read, const Part &part, AxisSet lanes);
 
