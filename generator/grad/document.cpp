@@ -205,7 +205,11 @@ private:
            (size.is_integer() ? to_string(size) : "{ equals = " + quoted(to_string(size)) + " }"));
   }
 
-  static std::string dim_text(const DimDecl &dim) {
+  std::string dim_text(const OperandDecl &operand, DimDecl dim) const {
+    for (std::string &axis : dim.axes)
+      if (const auto own = document_.renamed.find({operand.name, axis}); own != document_.renamed.end())
+        axis = own->second;
+
     if (dim.kind == DimDecl::Kind::one)
       return "1";
     if (dim.kind == DimDecl::Kind::rest)
@@ -228,7 +232,7 @@ private:
           operand.role == Role::output)
         dims.push_back(batch.axis);
     for (const DimDecl &dim : operand.dims)
-      dims.push_back(dim_text(dim));
+      dims.push_back(dim_text(operand, dim));
     return "[" + join(dims, ", ") + "]";
   }
 

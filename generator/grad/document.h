@@ -27,6 +27,7 @@ struct Document {
   std::vector<std::string> differentiated; // forward outputs
   std::vector<GradientOutput> outputs;
   std::vector<std::vector<Type>> types;     // the rows of types that stay, one type for each parameter
+  std::map<std::pair<std::string, std::string>, std::string> renamed; // axes of arrays that differ in size along them
   std::map<std::string, Size> made_axes;    // axes of the body alone, and their sizes
 };
 

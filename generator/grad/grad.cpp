@@ -222,16 +222,46 @@ private:
     return out;
   }
 
-  NamedDims named_dims(const Kernel &kernel) const {
-    NamedDims out;
-    for (VarId v = 0; v < static_cast<VarId>(kernel.vars.size()); ++v)
-      if (const OperandDecl *decl = operand(kernel.vars[v].name); decl != nullptr)
-        for (const DimDecl &dim : decl->dims) {
-          if (dim.kind == DimDecl::Kind::one)
-            out[v].emplace_back();
-          out[v].insert(out[v].end(), dim.axes.begin(), dim.axes.end());
+  // An axis along which arrays differ in size is one of its own for each size.
+  WholeDims whole_dims(const Kernel &kernel, Graph &graph) {
+    WholeDims out;
+    std::map<std::string, AxisId> named;
+    for (AxisId a = 0; a < static_cast<AxisId>(kernel.axes.size()); ++a)
+      named[kernel.axes[a].name] = a;
+    std::map<std::pair<AxisId, std::string>, AxisId> own;
+    renamed_.clear();
+    for (VarId v = 0; v < static_cast<VarId>(kernel.vars.size()); ++v) {
+      const OperandDecl *decl = operand(kernel.vars[v].name);
+      if (decl == nullptr || decl->role == Role::scratch || kernel.grid.empty())
+        continue;
+      for (const DimDecl &dim : decl->dims) {
+        if (dim.kind == DimDecl::Kind::one)
+          out[v].push_back(kNone);
+        for (const std::string &name : dim.axes) {
+          AxisId axis = named.count(name) != 0 ? named.at(name) : kNone;
+          const size_t at = out[v].size();
+          if (axis != kNone && at < kernel.vars[v].dims.size() && !kernel.axes[axis].uniform)
+            axis = axis_of(kernel.axes[axis], axis, kernel.vars[v], kernel.vars[v].dims[at].extent, own, graph);
+          out[v].push_back(axis);
         }
+      }
+    }
     return out;
+  }
+
+  AxisId axis_of(const Axis &axis, AxisId id, const Var &var, const Size &extent,
+                 std::map<std::pair<AxisId, std::string>, AxisId> &own, Graph &graph) {
+    if (is_size_of(axis, extent))
+      return id;
+    const auto [known, is_new] = own.emplace(std::pair(id, to_string(extent)), kNone);
+    if (is_new) {
+      Axis made = axis;
+      made.name = axis.name + "_" + var.name;
+      made.size = made.block = extent;
+      known->second = graph.add_axis(made);
+    }
+    renamed_[{var.name, axis.name}] = graph.axis(known->second).name;
+    return known->second;
   }
 
   std::optional<Document> differentiate(const Variant &variant, const body::Body &body, bool again) {
@@ -240,7 +270,8 @@ private:
       return std::nullopt;
     Trouble trouble;
     Graph graph(kernel->axes);
-    const Trace forward = trace(*kernel, named_dims(*kernel), graph, trouble);
+    const WholeDims dims = whole_dims(*kernel, graph);
+    const Trace forward = trace(*kernel, dims, graph, trouble);
     ReverseOptions options;
     options.additions = !options_.deterministic;
     for (const Param &param : spec_.params)
@@ -251,7 +282,7 @@ private:
     Document document;
     document.prefix = prefix_;
     if (!trouble)
-      seeds = this->seeds(*kernel, graph, variant, document.differentiated);
+      seeds = this->seeds(*kernel, dims, graph, variant, document.differentiated);
     if (wanted.empty() || (seeds.empty() && !trouble)) {
       add_nothing(!wanted.empty());
       return std::nullopt;
@@ -278,6 +309,7 @@ private:
     const Program program = write_program(spec_, graph, forward, gradients, roots, naming);
     document.body = program.body;
     document.used = program.operands;
+    document.renamed = renamed_;
     document.params = program.functions;
     document.derivatives = program.derivatives;
     if (!program.carried.empty()) {
@@ -317,10 +349,9 @@ private:
     return out;
   }
 
-  std::vector<Seed> seeds(const Kernel &kernel, Graph &graph, const Variant &variant,
+  std::vector<Seed> seeds(const Kernel &kernel, const WholeDims &dims, Graph &graph, const Variant &variant,
                           std::vector<std::string> &differentiated) {
     given_.clear();
-    const NamedDims dims = named_dims(kernel);
     for (const OperandDecl &operand : spec_.operands)
       if (operand.role == Role::output && is_real(operand.type, variant) &&
           (options_.with.empty() ||
@@ -336,10 +367,11 @@ private:
       gradient.kind = Kind::operand;
       gradient.name = prefix_ + var.name;
       gradient.axes = var.axes;
-      for (const std::string &axis : dims.count(v) != 0 ? dims.at(v) : std::vector<std::string>())
-        for (AxisId a = 0; a < static_cast<AxisId>(kernel.axes.size()); ++a)
-          if (kernel.axes[a].name == axis)
-            gradient.axes |= AxisSet::of(a);
+      if (const auto whole = dims.find(v); whole != dims.end()) {
+        gradient.axes = {};
+        for (AxisId axis : whole->second)
+          gradient.axes |= axis == kNone ? AxisSet() : AxisSet::of(axis);
+      }
       Seed seed{v, {kNoNode, graph.intern(gradient)}};
       if (differentiated.size() > 1) {
         Node present;
@@ -440,6 +472,7 @@ private:
   const GradOptions &options_;
   Diagnostics &diags_;
   std::set<std::string> taken_;
+  std::map<std::pair<std::string, std::string>, std::string> renamed_; // axes of arrays
   std::map<NodeId, std::string> given_; // gradients that may be null, by what they are called then
   std::string prefix_ = "d_";
 };

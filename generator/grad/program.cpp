@@ -97,8 +97,20 @@ private:
     if (n.kind == Kind::at && graph_.node(n.args[0]).kind != Kind::operand)
       needs_name_.insert(n.args[0]);
     const std::vector<NodeId> args = n.args;
+    if (n.kind == Kind::choose) // a running value goes over all lanes
+      for (const size_t arm : {1, 2})
+        name_scans(args[arm]);
     for (NodeId arg : args)
       visit(arg);
+  }
+
+  void name_scans(NodeId id) {
+    const Node &n = graph_.node(id);
+    if (n.kind == Kind::scan)
+      needs_name_.insert(id);
+    if (n.kind == Kind::op || n.kind == Kind::product || n.kind == Kind::sum || n.kind == Kind::choose)
+      for (NodeId arg : n.args)
+        name_scans(arg);
   }
 
   // A word, or so few that a name would say less.

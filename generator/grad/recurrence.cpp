@@ -35,10 +35,8 @@ public:
       along_ = {along_.back()};
     if (is_zero(factor))
       return Scanned{before(form->summand, along_), at_last(form->summand)};
-    if (is_one(factor) || factor == choose(first(), zero(), one()))
+    if (is_one_away(factor))
       return added(form->summand);
-    if (!kgen::is_floating(type_))
-      return std::nullopt;
     const std::optional<NodeId> after = linear(factor, form->summand, along_);
     return after ? std::optional(Scanned{before(*after, along_), at_last(*after)}) : std::nullopt;
   }
@@ -83,6 +81,8 @@ private:
       return std::nullopt;
     if (n.kind == Kind::choose)
       return choice(n);
+    if (n.kind == Kind::fold)
+      return sum(n);
     if (n.kind != Kind::op)
       return std::nullopt;
     std::vector<Found> args;
@@ -96,6 +96,17 @@ private:
 
   Found linear_form(NodeId factor, NodeId summand) {
     return Form{Form::Kind::linear, factor, summand, kNoNode, kNoNode};
+  }
+
+  // The sum of what is linear is so, too.
+  Found sum(const Node &n) {
+    const NodeId where = n.args.size() > 1 ? n.args[1] : kNoNode;
+    if (n.monoid != Monoid::sum || !floating() || (where != kNoNode && hangs(where)))
+      return std::nullopt;
+    const Found element = of(n.args[0]);
+    if (!element || element->kind != Form::Kind::linear)
+      return std::nullopt;
+    return linear_form(graph_.sum(element->factor, n.reduced, where), graph_.sum(element->summand, n.reduced, where));
   }
 
   Found operation(const Node &n, const std::vector<Found> &args) {
@@ -194,6 +205,16 @@ private:
     return choose(condition, then, otherwise);
   }
 
+  // Is it 1, or true, in all steps but the first one, in which nothing is found?
+  bool is_one_away(NodeId id) {
+    const Node n = graph_.node(id);
+    if (n.kind == Kind::choose && n.args[0] == first())
+      return is_one_away(n.args[2]);
+    if (n.kind == Kind::choose)
+      return is_one_away(n.args[1]) && is_one_away(n.args[2]);
+    return is_one(id) || id == graph_.no(first());
+  }
+
   NodeId first() {
     NodeId out = kNoNode;
     for (AxisId axis : along_)
@@ -243,8 +264,7 @@ private:
   std::optional<Scanned> extreme(const Form &form) {
     if (along_.size() > 1 && graph_.is_number(there(form.kept, along_.back(), graph_.integer(0)), 0))
       along_ = {along_.back()};
-    const bool kept = graph_.is_number(form.kept, 1) || form.kept == graph_.no(first());
-    if (!kept || form.value == kNoNode)
+    if (!is_one_away(form.kept) || form.value == kNoNode)
       return std::nullopt;
     const bool most = form.kind == Form::Kind::most;
     NodeId out = kNoNode, each = most ? form.value : neg(form.value);

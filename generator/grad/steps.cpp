@@ -9,7 +9,7 @@ namespace kgen::grad {
 
 using Kind = Node::Kind;
 
-Steps::Steps(const Kernel &kernel, const NamedDims &dims, Graph &graph, Trouble &trouble)
+Steps::Steps(const Kernel &kernel, const WholeDims &dims, Graph &graph, Trouble &trouble)
     : kernel_(kernel), dims_(dims), graph_(graph), trouble_(trouble) {
   if (empty())
     return;
@@ -109,9 +109,6 @@ void Steps::find_positions() {
           if (!dim.whole && cut == nullptr)
             cut = &dim;
           alike = alike && dim.start == axis.start && !(dim.offset && var.kind == Var::Kind::input);
-          if (!axis.uniform && !is_size_of(axis, dim.extent) && !(dim.extent == axis.size))
-            return trouble_.refuse("an axis along which arrays differ in size", axis.place,
-                                   "give the arrays axes of their own, and read one of them with `at`");
         }
     if (cut == nullptr && !moves(axis.start) && is_size_of(axis, axis.block))
       continue;
@@ -262,22 +259,26 @@ NodeId Steps::edge(VarId id, bool at_end) {
   return out;
 }
 
-AxisId Steps::named(VarId var, size_t dim) const {
+AxisId Steps::whole_dim(VarId var, size_t dim) const {
   const auto found = dims_.find(var);
-  if (found != dims_.end() && dim < found->second.size())
-    for (AxisId a = 0; a < static_cast<AxisId>(kernel_.axes.size()); ++a)
-      if (kernel_.axes[a].name == found->second[dim])
-        return a;
-  return kNone;
+  return found == dims_.end() || dim >= found->second.size() ? kNone : found->second[dim];
 }
 
-std::vector<std::pair<AxisId, NodeId>> Steps::places(VarId id) {
+AxisId Steps::whole(VarId id, AxisId axis) const {
+  const Var &var = kernel_.vars[id];
+  for (size_t d = 0; d < var.dims.size(); ++d)
+    if (var.dims[d].axis == axis && whole_dim(id, d) != kNone)
+      return whole_dim(id, d);
+  return axis;
+}
+
+std::vector<std::pair<AxisId, NodeId>> Steps::places(VarId id, const std::vector<Coordinate> &but) {
   std::vector<std::pair<AxisId, NodeId>> out;
   const Var &var = kernel_.vars[id];
   for (size_t d = 0; d < var.dims.size() && !empty(); ++d) {
     const Dim &dim = var.dims[d];
-    const AxisId whole = named(id, d);
-    if (whole == kNone)
+    const AxisId whole = whole_dim(id, d);
+    if (whole == kNone || find_coordinate(but, dim.axis) != nullptr)
       continue;
     const NodeId begin = value(dim.start);
     if (dim.axis == kNone)
@@ -289,9 +290,11 @@ std::vector<std::pair<AxisId, NodeId>> Steps::places(VarId id) {
 }
 
 AxisSet Steps::whole_axes(VarId id) const {
-  AxisSet out = kernel_.vars[id].axes;
-  for (size_t d = 0; d < kernel_.vars[id].dims.size() && !empty(); ++d)
-    if (const AxisId axis = named(id, d); axis != kNone)
+  if (empty() || dims_.count(id) == 0)
+    return kernel_.vars[id].axes;
+  AxisSet out;
+  for (AxisId axis : dims_.at(id))
+    if (axis != kNone)
       out |= AxisSet::of(axis);
   return out;
 }
@@ -325,9 +328,9 @@ std::vector<AxisId> Steps::still(VarId id) const {
 }
 
 // A position of a window whose element exists.
-NodeId Steps::inside(const Var &var, size_t d) {
+NodeId Steps::inside(VarId id, size_t d) {
+  const Var &var = kernel_.vars[id];
   const Dim &dim = var.dims[d];
-  const Axis &axis = kernel_.axes[dim.axis];
   if ((dim.offset && var.kind == Var::Kind::input) || position(dim.axis) == dim.axis || dim.whole)
     return kNoNode;
   // Blocks that end where the array does.
@@ -338,7 +341,8 @@ NodeId Steps::inside(const Var &var, size_t d) {
       return kNoNode;
   const NodeId place =
       graph_.op(Op::add, {value(dim.start), graph_.index(position(dim.axis))}, Type::i64);
-  const NodeId end = is_size_of(axis, dim.extent) ? graph_.size_of(dim.axis) : value(dim.extent);
+  const AxisId whole = whole_dim(id, d);
+  const NodeId end = whole == kNone ? value(dim.extent) : graph_.size_of(whole);
   const NodeId ends = graph_.compare(Op::lt, place, end);
   return dim.offset ? graph_.both(graph_.compare(Op::ge, place, graph_.integer(0)), ends) : ends;
 }
@@ -356,7 +360,7 @@ void Steps::touch(ExprId id, AxisId axis, std::set<NodeId> &out, bool &touches) 
     }
     for (size_t d = 0; d < var.dims.size(); ++d)
       if (var.dims[d].axis == axis && var.kind != Var::Kind::scratch) {
-        if (const NodeId condition = inside(var, d); condition != kNoNode)
+        if (const NodeId condition = inside(e.ref, d); condition != kNoNode)
           out.insert(condition);
         touches = true;
       }
@@ -387,10 +391,10 @@ NodeId Steps::lanes(std::vector<ExprId> touched, AxisId axis) {
     return all(conditions);
   // What touches nothing counts within the axis.
   const NodeId place = graph_.op(Op::add, {start(axis), graph_.index(position(axis))}, Type::i64);
-  for (const Var &var : kernel_.vars)
-    for (size_t d = 0; d < var.dims.size(); ++d)
-      if (var.dims[d].axis == axis && var.kind != Var::Kind::scratch && common_.count(axis) != 0)
-        return inside(var, d);
+  for (VarId v = 0; v < static_cast<VarId>(kernel_.vars.size()) && common_.count(axis) != 0; ++v)
+    for (size_t d = 0; d < kernel_.vars[v].dims.size(); ++d)
+      if (kernel_.vars[v].dims[d].axis == axis && kernel_.vars[v].kind != Var::Kind::scratch)
+        return inside(v, d);
   if (!kernel_.axes[axis].uniform) {
     trouble_.refuse("a value that hangs on no array along `" + kernel_.axes[axis].name + "`", kernel_.axes[axis].place,
                     "write the kernel over whole axes, without the grid");
@@ -411,7 +415,7 @@ NodeId Steps::window_lanes(VarId id) {
   NodeId out = kNoNode;
   for (size_t d = 0; d < var.dims.size(); ++d)
     if (var.dims[d].axis != kNone && var.kind != Var::Kind::scratch)
-      out = graph_.both(out, inside(var, d));
+      out = graph_.both(out, inside(id, d));
   return out;
 }
 

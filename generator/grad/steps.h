@@ -14,12 +14,13 @@
 
 namespace kgen::grad {
 
-// Of each dimension of an array the axis that the spec names, also where a window hides it from the body; "": none.
-using NamedDims = std::map<VarId, std::vector<std::string>>;
+// The axis of the graph that each dimension of an array has, also where a window hides it from the body, and where the
+// array has another size along it than others; kNone: none.
+using WholeDims = std::map<VarId, std::vector<AxisId>>;
 
 class Steps {
 public:
-  Steps(const Kernel &kernel, const NamedDims &dims, Graph &graph, Trouble &trouble);
+  Steps(const Kernel &kernel, const WholeDims &dims, Graph &graph, Trouble &trouble);
 
   bool empty() const { return kernel_.grid.empty(); }
   // The axes of the graph that stand for axes of a step.
@@ -38,9 +39,9 @@ public:
   NodeId edge(VarId var, bool last); // the first or last step of its window
 
   // Where the elements that a step sees of an array lie: for each axis that windows cut or hide.
-  std::vector<std::pair<AxisId, NodeId>> places(VarId var);
+  std::vector<std::pair<AxisId, NodeId>> places(VarId var, const std::vector<Coordinate> &but = {});
+  AxisId whole(VarId var, AxisId axis) const; // that axis of the array
   AxisSet whole_axes(VarId var) const;       // of the array, with those that are hidden
-  bool cuts(VarId var, AxisId axis) const;   // does the array have windows along it?
   NodeId window_start(VarId var, AxisId axis);
   bool has_table_windows(VarId var) const;
   // The dimensions of the grid over whose steps a window stays where it is, outermost first.
@@ -58,13 +59,13 @@ private:
   std::optional<Size> most(const Size &size) const;
   AxisId add_axis(const std::string &name, const Size &size);
   bool moves(const Size &size) const;
-  NodeId inside(const Var &var, size_t dim);
+  NodeId inside(VarId var, size_t dim);
   void touch(ExprId id, AxisId axis, std::set<NodeId> &out, bool &touches);
-  AxisId named(VarId var, size_t dim) const;
+  AxisId whole_dim(VarId var, size_t dim) const;
   NodeId all(const std::set<NodeId> &conditions);
 
   const Kernel &kernel_;
-  const NamedDims &dims_;
+  const WholeDims &dims_;
   Graph &graph_;
   Trouble &trouble_;
   std::vector<AxisId> steps_, made_;

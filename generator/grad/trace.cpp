@@ -19,7 +19,7 @@ constexpr size_t kMostNodes = 20000;
 
 class Tracer {
 public:
-  Tracer(const Kernel &kernel, const NamedDims &dims, Graph &graph, Trouble &trouble)
+  Tracer(const Kernel &kernel, const WholeDims &dims, Graph &graph, Trouble &trouble)
       : kernel_(kernel), graph_(graph), trouble_(trouble), steps_(kernel, dims, graph, trouble) {}
 
   Trace run() {
@@ -397,12 +397,13 @@ private:
     if (!store.adds && !steps_.still(stmt.target).empty())
       return trouble_.refuse("a write at other places that later steps may repeat", stmt.place,
                              "write the kernel over whole axes, without the grid");
-    for (auto &[axis, place] : store.places)
+    for (auto &[axis, place] : store.places) {
       if (steps_.position(axis) != axis)
         store.condition = graph_.both(store.condition, in_block(stmt.target, axis, place));
-    for (const auto &[axis, place] : steps_.places(stmt.target))
-      if (find_coordinate(stmt.coords, axis) == nullptr)
-        store.places.emplace_back(axis, place);
+      axis = steps_.whole(stmt.target, axis);
+    }
+    const auto others = steps_.places(stmt.target, stmt.coords);
+    store.places.insert(store.places.end(), others.begin(), others.end());
   }
 
   // Where a place along an axis lies in the block of a step, and whether it does.
@@ -651,7 +652,7 @@ private:
     for (const Dim &dim : kernel_.vars[e.ref].dims)
       if (dim.axis == e.axis && dim.extent.is_integer())
         return graph_.integer(dim.extent.value);
-    return graph_.size_of(e.axis);
+    return graph_.size_of(steps_.whole(e.ref, e.axis));
   }
 
   // Between floating types nothing is rounded: gradients are computed in `real`.
@@ -696,10 +697,9 @@ private:
       return read_held(e);
     std::vector<std::pair<AxisId, NodeId>> places;
     for (const Coordinate &c : e.coords)
-      places.emplace_back(c.axis, value(c.value));
-    for (const auto &[axis, place] : steps_.places(e.ref))
-      if (find_coordinate(e.coords, axis) == nullptr)
-        places.emplace_back(axis, place);
+      places.emplace_back(steps_.whole(e.ref, c.axis), value(c.value));
+    const auto others = steps_.places(e.ref, e.coords);
+    places.insert(places.end(), others.begin(), others.end());
     const NodeId base = operand(e.ref), there = graph_.at(base, places);
     const bool zero = std::bit_cast<uint64_t>(var.outside) == 0;
     const bool overhangs = std::any_of(var.dims.begin(), var.dims.end(), [](const Dim &dim) { return dim.offset; });
@@ -756,17 +756,16 @@ private:
     n.name = var.name;
     n.axes = steps_.positions(e.axes);
     for (const Coordinate &c : e.coords) {
-      n.places.push_back(c.axis);
+      n.places.push_back(steps_.whole(e.ref, c.axis));
       n.args.push_back(value(c.value));
     }
-    for (const auto &[axis, place] : steps_.places(e.ref)) {
-      const bool overhangs = std::any_of(var.dims.begin(), var.dims.end(),
-                                         [&, at = axis](const Dim &dim) { return dim.offset && dim.axis == at; });
-      if (overhangs && find_coordinate(e.coords, axis) == nullptr) {
-        n.places.push_back(axis);
-        n.args.push_back(place);
-      }
-    }
+    for (const Dim &dim : var.dims)
+      if (dim.offset && dim.axis != kNone && find_coordinate(e.coords, dim.axis) == nullptr)
+        for (const auto &[axis, place] : steps_.places(e.ref, e.coords))
+          if (axis == steps_.whole(e.ref, dim.axis)) {
+            n.places.push_back(axis);
+            n.args.push_back(place);
+          }
     return n.places.empty() ? graph_.truth(true) : graph_.intern(n);
   }
 
@@ -823,7 +822,7 @@ private:
 
 } // namespace
 
-Trace trace(const Kernel &kernel, const NamedDims &dims, Graph &graph, Trouble &trouble) {
+Trace trace(const Kernel &kernel, const WholeDims &dims, Graph &graph, Trouble &trouble) {
   return Tracer(kernel, dims, graph, trouble).run();
 }
 

@@ -33,6 +33,6 @@ struct Trace {
 };
 
 // `graph` has the kernel's axes, and gets those of its grid.
-Trace trace(const Kernel &kernel, const NamedDims &dims, Graph &graph, Trouble &trouble);
+Trace trace(const Kernel &kernel, const WholeDims &dims, Graph &graph, Trouble &trouble);
 
 } // namespace kgen::grad
