@@ -103,6 +103,7 @@ public:
       else if (var.name.starts_with(spec_.prefix))
         back.arrays[var.name] = gradients_.at(var.name.substr(spec_.prefix.size()));
     }
+    add_sizes(back);
     const RunResult result = interpret(backward_, back, RunOptions{});
     if (!result.error.empty()) {
       trouble = "the backward kernel: " + result.error;
@@ -114,6 +115,15 @@ public:
   }
 
 private:
+  // Sizes that the forward kernel derives may be arguments of the backward one: its arrays have them.
+  void add_sizes(RunInput &back) const {
+    for (const Var &var : backward_.vars)
+      if (const auto array = back.arrays.find(var.name); array != back.arrays.end())
+        for (const Dim &dim : var.dims)
+          if (dim.extent.op == Size::Op::axis && dim.array_dim < static_cast<int>(array->second.shape.size()))
+            back.sizes.emplace(dim.extent.name, array->second.shape[static_cast<size_t>(dim.array_dim)]);
+  }
+
   static size_t count(const Array &array) { return static_cast<size_t>(array.elements()); }
   double unit() { return 0.25 + std::uniform_real_distribution<double>(0, 1)(random_) * (random_() % 2 == 0 ? 1 : -1); }
 

@@ -200,6 +200,13 @@ private:
         continue;
       line(text);
     }
+    for (const auto &[name, size] : document_.body_axes) { // no array is left that would name it
+      const bool declared = std::any_of(spec_.axes.begin(), spec_.axes.end(), [&, axis = name](const AxisDecl &decl) {
+        return decl.name == axis && keeps(decl);
+      });
+      if (axes_.count(name) == 0 && !declared)
+        line("axes." + name + " = " + (size.is_integer() ? to_string(size) : "{ multiple_of = 1 }"));
+    }
     for (const auto &[name, size] : document_.made_axes)
       line("axes." + name + " = " +
            (size.is_integer() ? to_string(size) : "{ equals = " + quoted(to_string(size)) + " }"));

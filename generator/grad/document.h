@@ -28,6 +28,7 @@ struct Document {
   std::vector<GradientOutput> outputs;
   std::vector<std::vector<Type>> types;     // the rows of types that stay, one type for each parameter
   std::map<std::pair<std::string, std::string>, std::string> renamed; // axes of arrays that differ in size along them
+  std::map<std::string, Size> body_axes;    // the forward kernel's axes that the body goes along
   std::map<std::string, Size> made_axes;    // axes of the body alone, and their sizes
 };
 

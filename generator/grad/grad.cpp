@@ -29,11 +29,26 @@ Spec without_batch(const Spec &spec) {
         dim.axes = {batch.axis};
         dim.place = batch.place;
         operand.dims.insert(operand.dims.begin(), dim);
+        if (operand.window) {
+          WindowDecl &window = *operand.window;
+          window.block.insert(window.block.begin(), {WindowDecl::Kind::whole, Size::integer(1), batch.place});
+          for (auto *starts : {&window.index, &window.offset})
+            if (*starts)
+              (*starts)->insert((*starts)->begin(), Size::integer(0));
+        }
       }
   for (const BatchDecl &batch : spec.batch)
     out.axis_order.insert(out.axis_order.begin(), batch.axis);
   out.batch.clear();
   return out;
+}
+
+// An axis of several sizes has any: the text is the same for all of them.
+Spec without_sizes(Spec spec) {
+  for (AxisDecl &axis : spec.axes)
+    if (axis.fixed.size() > 1)
+      axis.fixed.clear();
+  return spec;
 }
 
 // A statement as it stands in the text, on one line.
@@ -199,26 +214,26 @@ private:
     }
   }
 
-  std::optional<Kernel> kernel_of(const Variant &variant, const body::Body &body) {
+  std::optional<Kernel> kernel_of(Variant variant, const body::Body &body) {
     const KeptNames kept{library_rows()};
-    std::optional<Kernel> kernel = build_kernel(flat_, variant, body, diags_, &kept);
+    variant.axes.clear();
+    std::optional<Kernel> kernel = build_kernel(without_sizes(flat_), variant, body, diags_, &kept);
     if (!kernel)
       return std::nullopt;
     Diagnostics none; // the spec is right
     const Facts facts = analyze(*kernel, none);
     Kernel out = canonicalize(*kernel, facts);
-    for (Axis &axis : out.axes)
-      if (out.fixed_axes.count(axis.name) != 0)
-      {
-        axis.block = axis.block == axis.size ? Size::axis(axis.name) : axis.block;
-        axis.size = Size::axis(axis.name); // one of several
-      }
-    for (const Axis &axis : out.axes)
+    for (Axis &axis : out.axes) {
+      const bool declared = std::any_of(spec_.axes.begin(), spec_.axes.end(),
+                                        [&](const AxisDecl &decl) { return decl.name == axis.name; });
+      if (!axis.uniform && !declared)
+        axis.size = Size::axis(axis.name); // arrays with a size of their own along it have an axis of their own
       if (!axis.uniform && out.grid.empty()) {
         diags_.add(DiagId::grad_refused, axis.place, {"an axis along which arrays differ in size"}).help =
             "give the arrays axes of their own, and read one of them with `at`";
         return std::nullopt;
       }
+    }
     return out;
   }
 
@@ -240,7 +255,7 @@ private:
         for (const std::string &name : dim.axes) {
           AxisId axis = named.count(name) != 0 ? named.at(name) : kNone;
           const size_t at = out[v].size();
-          if (axis != kNone && at < kernel.vars[v].dims.size() && !kernel.axes[axis].uniform)
+          if (axis != kNone && dim.extent && at < kernel.vars[v].dims.size() && !kernel.axes[axis].uniform)
             axis = axis_of(kernel.axes[axis], axis, kernel.vars[v], kernel.vars[v].dims[at].extent, own, graph);
           out[v].push_back(axis);
         }
@@ -251,8 +266,6 @@ private:
 
   AxisId axis_of(const Axis &axis, AxisId id, const Var &var, const Size &extent,
                  std::map<std::pair<AxisId, std::string>, AxisId> &own, Graph &graph) {
-    if (is_size_of(axis, extent))
-      return id;
     const auto [known, is_new] = own.emplace(std::pair(id, to_string(extent)), kNone);
     if (is_new) {
       Axis made = axis;
@@ -322,6 +335,9 @@ private:
     for (AxisId step : forward.steps)
       if (program.axes.contains(step))
         document.made_axes[graph.axis(step).name] = graph.axis(step).size;
+    for (AxisId axis = 0; axis < static_cast<AxisId>(kernel->axes.size()); ++axis)
+      if (program.axes.contains(axis) && kernel->axes[axis].ragged == kNone)
+        document.body_axes[kernel->axes[axis].name] = kernel->axes[axis].size;
     for (const std::string &name : forward.written_over)
       if (document.used.count(name) != 0) {
         std::string output;

@@ -43,8 +43,10 @@ public:
       taken_.insert(root.target);
     for (const Root &root : roots) {
       visit(root.value);
-      if (root.condition != kNoNode)
+      if (root.condition != kNoNode) {
+        name_elsewhere(root.value);
         visit(root.condition);
+      }
       for (const auto &[axis, place] : root.places)
         visit(place);
     }
@@ -102,6 +104,15 @@ private:
         name_scans(args[arm]);
     for (NodeId arg : args)
       visit(arg);
+  }
+
+  // What goes over other lanes is no matter of a condition.
+  void name_elsewhere(NodeId id) {
+    const Node &n = graph_.node(id);
+    if (n.kind == Kind::scan || (n.kind == Kind::at && graph_.node(n.args[0]).kind != Kind::operand))
+      needs_name_.insert(id);
+    for (NodeId arg : n.args)
+      name_elsewhere(arg);
   }
 
   void name_scans(NodeId id) {

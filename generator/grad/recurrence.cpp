@@ -14,7 +14,7 @@ using Kind = Node::Kind;
 struct Form {
   enum class Kind { linear, most, least } kind = Kind::linear;
   NodeId factor = kNoNode, summand = kNoNode;
-  NodeId kept = kNoNode, value = kNoNode;
+  NodeId kept = kNoNode, greater = kNoNode, less = kNoNode; // the value for either kind
 };
 using Found = std::optional<Form>;
 
@@ -67,15 +67,20 @@ private:
     return hangs_[id] = out;
   }
 
-  NodeId never() {
-    return floating() ? graph_.number(-std::numeric_limits<double>::infinity()) : kNoNode;
+  // What changes no greatest value, or no least one.
+  NodeId never(Form::Kind kind) {
+    const bool most = kind == Form::Kind::most;
+    if (!floating())
+      return graph_.integer(most ? bounds_of(type_).low + 1 : bounds_of(type_).high, type_);
+    return graph_.number(most ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
   }
 
   Found of(NodeId id) {
     if (!hangs(id))
-      return Form{Form::Kind::linear, zero(), id, graph_.truth(false), id};
+      return Form{Form::Kind::linear, zero(), id, graph_.truth(false), id, id};
     if (id == carried_.found)
-      return Form{Form::Kind::linear, one(), zero(), graph_.truth(true), never()};
+      return Form{Form::Kind::linear,         one(), zero(), graph_.truth(true), never(Form::Kind::most),
+                  never(Form::Kind::least)};
     const Node n = graph_.node(id);
     if (n.type != type_)
       return std::nullopt;
@@ -95,7 +100,7 @@ private:
   }
 
   Found linear_form(NodeId factor, NodeId summand) {
-    return Form{Form::Kind::linear, factor, summand, kNoNode, kNoNode};
+    return Form{Form::Kind::linear, factor, summand, kNoNode, kNoNode, kNoNode};
   }
 
   // The sum of what is linear is so, too.
@@ -141,25 +146,16 @@ private:
 
   // As one of a greatest or least value: `found` itself, a value that does not hang on it, or such a form.
   Found as(Form::Kind kind, Form form) {
-    if (form.kind == kind)
-      return form;
-    if (form.kind != Form::Kind::linear || form.kept == kNoNode)
+    if (form.kind != kind && (form.kind != Form::Kind::linear || form.kept == kNoNode))
       return std::nullopt;
     form.kind = kind;
-    if (kind == Form::Kind::least && graph_.is_number(form.kept, 1) && form.value != kNoNode)
-      form.value = graph_.number(std::numeric_limits<double>::infinity());
     return form;
   }
+  NodeId value(const Form &form) const { return form.kind == Form::Kind::most ? form.greater : form.less; }
 
   NodeId extreme_of(Form::Kind kind, NodeId a, NodeId b) {
-    if (a == kNoNode || b == kNoNode)
-      return a == kNoNode ? b : a;
-    const double none = kind == Form::Kind::most ? -std::numeric_limits<double>::infinity()
-                                                 : std::numeric_limits<double>::infinity();
-    if (floating() && graph_.is_number(a, none))
-      return b;
-    if (floating() && graph_.is_number(b, none))
-      return a;
+    if (a == never(kind) || b == never(kind))
+      return a == never(kind) ? b : a;
     return graph_.op(kind == Form::Kind::most ? Op::max : Op::min, {a, b}, type_);
   }
 
@@ -170,7 +166,8 @@ private:
     const NodeId kept = graph_.is_number(x->kept, 0)   ? y->kept
                         : graph_.is_number(y->kept, 0) ? x->kept
                                                        : graph_.either(x->kept, y->kept);
-    return Form{kind, kNoNode, kNoNode, kept == kNoNode ? graph_.truth(true) : kept, extreme_of(kind, x->value, y->value)};
+    const NodeId both = extreme_of(kind, value(*x), value(*y));
+    return Form{kind, kNoNode, kNoNode, kept == kNoNode ? graph_.truth(true) : kept, both, both};
   }
 
   Found choice(const Node &n) {
@@ -179,20 +176,22 @@ private:
     const Found a = of(n.args[1]), b = of(n.args[2]);
     if (!a || !b)
       return std::nullopt;
+    Form out;
     if (a->kind == Form::Kind::linear && b->kind == Form::Kind::linear) {
-      Form out{Form::Kind::linear, choose(n.args[0], a->factor, b->factor), choose(n.args[0], a->summand, b->summand),
-               kNoNode, kNoNode};
-      if (a->kept != kNoNode && b->kept != kNoNode && a->value != kNoNode && b->value != kNoNode) {
-        out.kept = which(n.args[0], a->kept, b->kept);
-        out.value = choose(n.args[0], a->value, b->value);
-      }
-      return out;
+      out.factor = choose(n.args[0], a->factor, b->factor);
+      out.summand = choose(n.args[0], a->summand, b->summand);
+      if (a->kept == kNoNode || b->kept == kNoNode)
+        return out;
     }
     const Form::Kind kind = a->kind == Form::Kind::linear ? b->kind : a->kind;
     const Found x = as(kind, *a), y = as(kind, *b);
-    if (!x || !y || x->value == kNoNode || y->value == kNoNode)
+    if (!x || !y)
       return std::nullopt;
-    return Form{kind, kNoNode, kNoNode, which(n.args[0], x->kept, y->kept), choose(n.args[0], x->value, y->value)};
+    out.kind = kind;
+    out.kept = which(n.args[0], x->kept, y->kept);
+    out.greater = choose(n.args[0], x->greater, y->greater);
+    out.less = choose(n.args[0], x->less, y->less);
+    return out;
   }
 
   NodeId which(NodeId condition, NodeId then, NodeId otherwise) {
@@ -264,10 +263,10 @@ private:
   std::optional<Scanned> extreme(const Form &form) {
     if (along_.size() > 1 && graph_.is_number(there(form.kept, along_.back(), graph_.integer(0)), 0))
       along_ = {along_.back()};
-    if (!is_one_away(form.kept) || form.value == kNoNode)
+    if (!is_one_away(form.kept))
       return std::nullopt;
     const bool most = form.kind == Form::Kind::most;
-    NodeId out = kNoNode, each = most ? form.value : neg(form.value);
+    NodeId out = kNoNode, each = most ? form.greater : neg(form.less);
     for (size_t i = along_.size(); i-- > 0;) {
       const NodeId spread = graph_.spread(each, along_[i]);
       const NodeId so_far = graph_.scan(ScanKind::max, {spread}, along_[i], false, true);

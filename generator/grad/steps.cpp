@@ -379,6 +379,21 @@ NodeId Steps::all(const std::set<NodeId> &conditions) {
   return out;
 }
 
+// The positions that any array has.
+NodeId Steps::any_window(AxisId axis) {
+  NodeId out = kNoNode;
+  for (VarId v = 0; v < static_cast<VarId>(kernel_.vars.size()); ++v)
+    for (size_t d = 0; d < kernel_.vars[v].dims.size(); ++d) {
+      if (kernel_.vars[v].dims[d].axis != axis || kernel_.vars[v].kind == Var::Kind::scratch)
+        continue;
+      const NodeId own = inside(v, d);
+      if (own == kNoNode)
+        return kNoNode;
+      out = graph_.any(out, own);
+    }
+  return out;
+}
+
 NodeId Steps::lanes(std::vector<ExprId> touched, AxisId axis) {
   if (position(axis) == axis)
     return kNoNode;
@@ -395,11 +410,8 @@ NodeId Steps::lanes(std::vector<ExprId> touched, AxisId axis) {
     for (size_t d = 0; d < kernel_.vars[v].dims.size(); ++d)
       if (kernel_.vars[v].dims[d].axis == axis && kernel_.vars[v].kind != Var::Kind::scratch)
         return inside(v, d);
-  if (!kernel_.axes[axis].uniform) {
-    trouble_.refuse("a value that hangs on no array along `" + kernel_.axes[axis].name + "`", kernel_.axes[axis].place,
-                    "write the kernel over whole axes, without the grid");
-    return kNoNode;
-  }
+  if (!kernel_.axes[axis].uniform)
+    return any_window(axis);
   return graph_.compare(Op::lt, place, graph_.size_of(axis));
 }
 

@@ -63,6 +63,7 @@ private:
   void touch(ExprId id, AxisId axis, std::set<NodeId> &out, bool &touches);
   AxisId whole_dim(VarId var, size_t dim) const;
   NodeId all(const std::set<NodeId> &conditions);
+  NodeId any_window(AxisId axis);
 
   const Kernel &kernel_;
   const WholeDims &dims_;

@@ -84,7 +84,7 @@ std::string Text::axes(AxisSet set) const {
 
 std::string Text::coordinate(NodeId id) const {
   const Node &n = graph_.node(id);
-  if (names_.count(id) == 0 && n.kind == Kind::cast && is_integer(n.type))
+  if (names_.count(id) == 0 && n.kind == Kind::cast && is_integer(n.type) && is_integer(graph_.node(n.args[0]).type))
     return coordinate(n.args[0]);
   const bool outer = std::exchange(in_coordinate_, true);
   std::string out = piece(id).text;

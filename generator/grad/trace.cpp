@@ -728,9 +728,10 @@ private:
       } else {
         places.emplace_back(c.axis, place);
       }
+      if (const auto &[axis, there] = places.back(); !graph_.axes(base).contains(axis)) // the same at all places it has
+        exists = graph_.both(exists, graph_.both(graph_.compare(Op::ge, there, graph_.integer(0)),
+                                                 graph_.compare(Op::lt, there, graph_.size_of(axis))));
     }
-    if (places.empty() || (graph_.node(base).kind == Kind::number && steps_.empty()))
-      return base;
     const NodeId there = graph_.at(base, places);
     return graph_.choose(exists, there, graph_.is_floating(there) ? graph_.number(0) : graph_.integer(0, e.type));
   }
