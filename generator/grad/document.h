@@ -26,10 +26,10 @@ struct Document {
   std::map<std::string, CalledDerivatives> derivatives;
   std::vector<std::string> differentiated; // forward outputs
   std::vector<GradientOutput> outputs;
-  std::vector<std::vector<Type>> types;     // the rows of types that stay, one type for each parameter
+  std::vector<std::vector<Type>> types; // the rows of types that stay, one type for each parameter
   std::map<std::pair<std::string, std::string>, std::string> renamed; // axes of arrays that differ in size along them
-  std::map<std::string, Size> body_axes;    // the forward kernel's axes that the body goes along
-  std::map<std::string, Size> made_axes;    // axes of the body alone, and their sizes
+  std::map<std::string, Size> body_axes; // the forward kernel's axes that the body goes along
+  std::map<std::string, Size> made_axes; // axes of the body alone, and their sizes
 };
 
 std::string backward_document(const Spec &spec, const Document &document);

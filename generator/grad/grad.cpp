@@ -226,7 +226,7 @@ private:
     for (Axis &axis : out.axes) {
       const bool declared = std::any_of(spec_.axes.begin(), spec_.axes.end(),
                                         [&](const AxisDecl &decl) { return decl.name == axis.name; });
-      if (!axis.uniform && !declared)
+      if (!declared && (!axis.uniform || differ_along(out, axis.name)))
         axis.size = Size::axis(axis.name); // arrays with a size of their own along it have an axis of their own
       if (!axis.uniform && out.grid.empty()) {
         diags_.add(DiagId::grad_refused, axis.place, {"an axis along which arrays differ in size"}).help =
@@ -246,8 +246,9 @@ private:
     std::map<std::pair<AxisId, std::string>, AxisId> own;
     renamed_.clear();
     for (VarId v = 0; v < static_cast<VarId>(kernel.vars.size()); ++v) {
-      const OperandDecl *decl = operand(kernel.vars[v].name);
-      if (decl == nullptr || decl->role == Role::scratch || kernel.grid.empty())
+      const auto decl = std::find_if(flat_.operands.begin(), flat_.operands.end(),
+                                     [&](const OperandDecl &o) { return o.name == kernel.vars[v].name; });
+      if (decl == flat_.operands.end() || decl->role == Role::scratch || kernel.grid.empty())
         continue;
       for (const DimDecl &dim : decl->dims) {
         if (dim.kind == DimDecl::Kind::one)
@@ -255,13 +256,23 @@ private:
         for (const std::string &name : dim.axes) {
           AxisId axis = named.count(name) != 0 ? named.at(name) : kNone;
           const size_t at = out[v].size();
-          if (axis != kNone && dim.extent && at < kernel.vars[v].dims.size() && !kernel.axes[axis].uniform)
+          if (axis != kNone && dim.extent && at < kernel.vars[v].dims.size() && differ_along(kernel, name))
             axis = axis_of(kernel.axes[axis], axis, kernel.vars[v], kernel.vars[v].dims[at].extent, own, graph);
           out[v].push_back(axis);
         }
       }
     }
     return out;
+  }
+
+  // Has each array its own size along it?
+  bool differ_along(const Kernel &kernel, const std::string &axis) const {
+    std::set<std::string> sizes;
+    for (const OperandDecl &decl : flat_.operands)
+      for (const DimDecl &dim : decl.dims)
+        if (decl.role != Role::scratch && std::find(dim.axes.begin(), dim.axes.end(), axis) != dim.axes.end())
+          sizes.insert(dim.extent ? to_string(*dim.extent) : "");
+    return !kernel.grid.empty() && sizes.size() > 1;
   }
 
   AxisId axis_of(const Axis &axis, AxisId id, const Var &var, const Size &extent,

@@ -79,7 +79,7 @@ private:
     if (!hangs(id))
       return Form{Form::Kind::linear, zero(), id, graph_.truth(false), id, id};
     if (id == carried_.found)
-      return Form{Form::Kind::linear,         one(), zero(), graph_.truth(true), never(Form::Kind::most),
+      return Form{Form::Kind::linear,      one(), zero(), graph_.truth(true), never(Form::Kind::most),
                   never(Form::Kind::least)};
     const Node n = graph_.node(id);
     if (n.type != type_)
@@ -220,9 +220,7 @@ private:
       out = graph_.both(out, graph_.compare(Op::eq, graph_.index(axis), graph_.integer(0)));
     return out;
   }
-  NodeId last_of(AxisId axis) {
-    return graph_.op(Op::sub, {graph_.size_of(axis), graph_.integer(1)}, Type::i64);
-  }
+  NodeId last_of(AxisId axis) { return graph_.op(Op::sub, {graph_.size_of(axis), graph_.integer(1)}, Type::i64); }
   NodeId there(NodeId value, AxisId axis, NodeId place) { return moved(graph_, value, {{axis, place}}); }
 
   NodeId at_last(NodeId value) {

@@ -1,5 +1,6 @@
-// What a variable holds when a step of the grid begins, of all steps at once: the value that a step leaves is a function
-// of the one it found, and where that is a sum, a greatest value or a linear recurrence, a scan over the steps says it.
+// What a variable holds when a step of the grid begins, of all steps at once: the value that a step leaves is a
+// function of the one it found, and where that is a sum, a greatest value or a linear recurrence, a scan over the steps
+// says it.
 #pragma once
 
 #include <optional>
@@ -10,8 +11,8 @@
 namespace kgen::grad {
 
 struct Carried {
-  NodeId found = kNoNode; // at the beginning of a step
-  NodeId left = kNoNode;  // at its end, in terms of `found`
+  NodeId found = kNoNode;    // at the beginning of a step
+  NodeId left = kNoNode;     // at its end, in terms of `found`
   std::vector<AxisId> along; // the steps, outermost first
 };
 

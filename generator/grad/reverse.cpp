@@ -276,7 +276,8 @@ private:
   // 0 where there is no such place.
   NodeId neighbour_or_zero(NodeId value, AxisId axis, int by) {
     const NodeId index = graph_.index(axis);
-    const NodeId end = by > 0 ? graph_.op(Op::sub, {graph_.size_of(axis), graph_.integer(1)}, Type::i64) : graph_.integer(0);
+    const NodeId end =
+        by > 0 ? graph_.op(Op::sub, {graph_.size_of(axis), graph_.integer(1)}, Type::i64) : graph_.integer(0);
     const NodeId there = graph_.no(graph_.compare(Op::eq, index, end));
     return graph_.choose(there, neighbour(value, axis, by), graph_.number(0));
   }

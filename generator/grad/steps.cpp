@@ -339,8 +339,7 @@ NodeId Steps::inside(VarId id, size_t d) {
         (Size::make(Size::Op::multiply, {grid.size, dim.block}) == dim.extent ||
          Size::make(Size::Op::multiply, {dim.block, grid.size}) == dim.extent))
       return kNoNode;
-  const NodeId place =
-      graph_.op(Op::add, {value(dim.start), graph_.index(position(dim.axis))}, Type::i64);
+  const NodeId place = graph_.op(Op::add, {value(dim.start), graph_.index(position(dim.axis))}, Type::i64);
   const AxisId whole = whole_dim(id, d);
   const NodeId end = whole == kNone ? value(dim.extent) : graph_.size_of(whole);
   const NodeId ends = graph_.compare(Op::lt, place, end);

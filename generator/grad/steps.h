@@ -41,7 +41,7 @@ public:
   // Where the elements that a step sees of an array lie: for each axis that windows cut or hide.
   std::vector<std::pair<AxisId, NodeId>> places(VarId var, const std::vector<Coordinate> &but = {});
   AxisId whole(VarId var, AxisId axis) const; // that axis of the array
-  AxisSet whole_axes(VarId var) const;       // of the array, with those that are hidden
+  AxisSet whole_axes(VarId var) const;        // of the array, with those that are hidden
   NodeId window_start(VarId var, AxisId axis);
   bool has_table_windows(VarId var) const;
   // The dimensions of the grid over whose steps a window stays where it is, outermost first.
@@ -72,8 +72,8 @@ private:
   std::vector<AxisId> steps_, made_;
   std::set<GridId> varying_; // whose number of steps hangs on other steps or on tables
   std::map<AxisId, AxisId> positions_;
-  std::map<AxisId, Size> blocks_; // of each axis of the kernel that has positions
-  std::set<AxisId> common_;       // those along which all arrays end alike
+  std::map<AxisId, Size> blocks_;                               // of each axis of the kernel that has positions
+  std::set<AxisId> common_;                                     // those along which all arrays end alike
   std::map<std::pair<VarId, AxisId>, std::set<NodeId>> exists_; // of locals
 };
 

@@ -8,8 +8,9 @@
 
 namespace kgen::grad {
 
-constexpr const char *kCarriedHelp = "let steps add to it, take the greatest value, or multiply it and add; or write the "
-                                     "kernel over whole axes, with folds and scans";
+constexpr const char *kCarriedHelp =
+    "let steps add to it, take the greatest value, or multiply it and add; or write the "
+    "kernel over whole axes, with folds and scans";
 
 struct Trouble {
   std::optional<Diagnostic> first;

@@ -1,0 +1,168 @@
+// Folds, scans and reads at other places, with the rules that keep them short.
+#include <utility>
+
+#include "grad/graph.h"
+
+namespace kgen::grad {
+
+using Kind = Node::Kind;
+
+AxisSet Graph::own_axes(NodeId value, NodeId where) const { return axes(value) | axes(where); }
+
+// Rule "centred values": x - mean(x, N) sums to nothing along N.
+bool Graph::vanishes(NodeId term, AxisSet over) const {
+  const Factors factors = factors_of(term);
+  NodeId varying = kNoNode;
+  for (const auto &[factor, power] : factors.powers)
+    if (!(axes(factor) & over).empty()) {
+      if (varying != kNoNode || power != 1)
+        return false;
+      varying = factor;
+    }
+  if (varying == kNoNode)
+    return false;
+  Node n = node(varying);
+  while (n.kind == Kind::op && (n.op == Op::mul || n.op == Op::div)) { // by what does not vary
+    const bool first = (axes(n.args[1]) & over).empty();
+    if (!first && (n.op == Op::div || !(axes(n.args[0]) & over).empty()))
+      return false;
+    n = node(n.args[first ? 0 : 1]);
+  }
+  if (n.kind != Kind::op || n.op != Op::sub)
+    return false;
+  const Node mean = node(n.args[1]);
+  return mean.kind == Kind::fold && mean.monoid == Monoid::mean && mean.args.size() == 1 && mean.args[0] == n.args[0] &&
+         mean.reduced == over;
+}
+
+NodeId Graph::sum(NodeId value, AxisSet over, NodeId where) {
+  value = real(value);
+  if (over.empty())
+    return choose(where, value, number(0));
+  if (is_zero(value))
+    return value;
+  // Rule "lanes alike": along an axis that nothing differs along, a multiple.
+  for (AxisId axis : over.list())
+    if (this->axis(axis).ragged != kNone && !own_axes(value, where).contains(axis))
+      return sum(mul(value, real(size_of(axis))), over - AxisSet::of(axis), where);
+  const AxisSet alike = over - own_axes(value, where);
+  for (AxisId axis : alike.list())
+    value = mul(value, real(size_of(axis)));
+  over -= alike;
+  if (over.empty())
+    return value;
+  if (where == kNoNode) {
+    if (vanishes(value, over))
+      return number(0);
+    // The terms of a sum, also of one that a common factor was taken out of.
+    std::vector<std::pair<NodeId, double>> terms;
+    const Factors outer = factors_of(value);
+    for (const auto &[factor, power] : outer.powers)
+      if (node(factor).kind == Kind::sum && power == 1) {
+        Factors rest = outer;
+        rest.powers.erase(factor);
+        std::vector<std::pair<NodeId, double>> inner;
+        terms_of(factor, 1, inner);
+        for (const auto &[term, count] : inner)
+          terms.emplace_back(mul(product(rest), term), count);
+        break;
+      }
+    if (std::any_of(terms.begin(), terms.end(), [&](const auto &term) { return vanishes(term.first, over); })) {
+      NodeId out = number(0);
+      for (const auto &[term, count] : terms)
+        if (!vanishes(term, over))
+          out = add(out, sum(mul(number(count), term), over));
+      return out;
+    }
+  }
+  // Rule "invariant factors": what does not differ along the axes leaves the sum.
+  Factors inside = factors_of(value), outside;
+  outside.number = std::exchange(inside.number, 1);
+  for (const auto &[factor, power] : inside.powers)
+    if ((axes(factor) & over).empty())
+      outside.powers[factor] = power;
+  for (const auto &[factor, power] : outside.powers)
+    inside.powers.erase(factor);
+  NodeId varying = inside.powers.empty() ? number(1) : product(std::move(inside));
+  NodeId folded;
+  if (where != kNoNode && is_number(varying, 1))
+    folded = real(fold(Monoid::sum, where, over, kNoNode, Type::i64));
+  else if ((axes(varying) & over) == over && node(varying).kind == Kind::fold && where == kNoNode &&
+           node(varying).monoid == Monoid::sum && node(varying).args.size() == 1)
+    folded = fold(Monoid::sum, node(varying).args[0], over | node(varying).reduced, kNoNode, Type::f32);
+  else
+    folded = fold(Monoid::sum, varying, over, where, Type::f32);
+  return mul(product(std::move(outside)), folded);
+}
+
+NodeId Graph::fold(Monoid monoid, NodeId element, AxisSet over, NodeId where, Type type) {
+  Node n;
+  n.kind = Kind::fold;
+  n.monoid = monoid;
+  n.reduced = over;
+  n.type = type;
+  n.args = {element};
+  if (where != kNoNode)
+    n.args.push_back(where);
+  return intern(n);
+}
+
+NodeId Graph::scan(ScanKind kind, std::vector<NodeId> args, AxisId axis, bool reverse, bool exclusive) {
+  Node n;
+  n.kind = Kind::scan;
+  n.scan = kind;
+  n.args = std::move(args);
+  n.type = node(n.args[0]).type;
+  n.axis = axis;
+  n.reverse = reverse;
+  n.exclusive = exclusive;
+  return intern(n);
+}
+
+NodeId Graph::spread(NodeId value, AxisId axis) {
+  if (axes(value).contains(axis))
+    return value;
+  Node always, n;
+  always.kind = Kind::op;
+  always.op = Op::ge;
+  always.type = Type::boolean;
+  always.args = {index(axis), integer(0)};
+  n.kind = Kind::choose;
+  n.type = node(value).type;
+  const NodeId zero = kgen::is_floating(n.type) ? number(0) : integer(0, n.type);
+  n.args = {intern(always), value, zero};
+  return intern(n);
+}
+
+// Rule "last of a scan": the last of a running sum is the sum; so with products and with greatest values.
+NodeId Graph::last_of_scan(NodeId base, AxisId along, NodeId place) {
+  const Node n = node(base);
+  if (n.kind != Kind::scan || n.axis != along || n.reverse || n.exclusive || n.scan == ScanKind::linear ||
+      axis(along).ragged != kNone)
+    return kNoNode;
+  if (place != op(Op::sub, {size_of(along), integer(1)}, Type::i64))
+    return kNoNode;
+  const Monoid monoid = n.scan == ScanKind::sum       ? Monoid::sum
+                        : n.scan == ScanKind::product ? Monoid::product
+                                                      : Monoid::max;
+  return fold(monoid, n.args[0], AxisSet::of(along), kNoNode, n.type);
+}
+
+// Other places of other places are one access.
+NodeId Graph::at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places) {
+  Node n;
+  n.kind = Kind::at;
+  n.type = node(base).type;
+  n.args = {base};
+  for (const auto &[axis, value] : places) {
+    if ((node(value).kind == Kind::index && node(value).axis == axis) || !axes(base).contains(axis))
+      continue; // where it stands anyway, or all are alike
+    if (const NodeId whole = last_of_scan(base, axis, value); whole != kNoNode && places.size() == 1)
+      return whole;
+    n.places.push_back(axis);
+    n.args.push_back(value);
+  }
+  return n.places.empty() ? base : intern(n);
+}
+
+} // namespace kgen::grad

@@ -1,0 +1,98 @@
+// Branches and loops: lanes that leave a round or a loop go on under a condition.
+#include "grad/tracer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "grad/recurrence.h"
+
+namespace kgen::grad {
+
+using Kind = Node::Kind;
+
+void Tracer::branch(const Stmt &stmt) {
+  const NodeId condition = value(stmt.value);
+  const Node &n = graph_.node(condition);
+  if (n.kind == Kind::number) {
+    const Leaving outer = std::exchange(leaving_, {});
+    statements(n.integer != 0 ? stmt.body : stmt.otherwise);
+    perhaps_left_ = graph_.any(leaving_.rounds, leaving_.loop);
+    leaving_ = {graph_.any(outer.rounds, leaving_.rounds), graph_.any(outer.loop, leaving_.loop)};
+    return;
+  }
+  const Leaving outer = std::exchange(leaving_, {});
+  Leaving first;
+  under(
+      condition, stmt.place,
+      [&] {
+        statements(stmt.body);
+        first = take_leaving();
+      },
+      [&] {
+        statements(stmt.otherwise);
+        leaving_ = take_leaving();
+      });
+  // Lanes that have left the loop, or this round of it.
+  const NodeId other = graph_.no(condition);
+  Leaving joined;
+  joined.rounds = graph_.any(graph_.only(condition, first.rounds), graph_.only(other, leaving_.rounds));
+  joined.loop = graph_.any(graph_.only(condition, first.loop), graph_.only(other, leaving_.loop));
+  leaving_ = {graph_.any(outer.rounds, joined.rounds), graph_.any(outer.loop, joined.loop)};
+  perhaps_left_ = graph_.any(joined.rounds, joined.loop);
+}
+
+Tracer::Leaving Tracer::take_leaving() {
+  Leaving out = std::exchange(leaving_, {});
+  if (const int left = std::exchange(left_, 0))
+    (left == 2 ? out.loop : out.rounds) = graph_.truth(true);
+  perhaps_left_ = kNoNode;
+  return out;
+}
+
+void Tracer::join_leaving(const Leaving &outer, NodeId condition) {
+  const Leaving inner = take_leaving();
+  leaving_ = {graph_.any(outer.rounds, graph_.only(condition, inner.rounds)),
+              graph_.any(outer.loop, graph_.only(condition, inner.loop))};
+}
+
+void Tracer::loop(const Stmt &stmt) {
+  const Leaving outer = std::exchange(leaving_, {});
+  rounds(stmt, 0);
+  leaving_ = outer;
+  perhaps_left_ = kNoNode;
+  left_ = 0;
+}
+
+void Tracer::rounds(const Stmt &stmt, int round) {
+  place_ = stmt.place;
+  const NodeId condition = stmt.value == kNone ? graph_.truth(true) : value(stmt.value);
+  const Node n = graph_.node(condition);
+  if (trouble_ || (n.kind == Kind::number && n.integer == 0))
+    return;
+  if (round == kMostRounds || graph_.size() > kMostNodes)
+    return trouble_.refuse("this loop", stmt.place,
+                           "give it a constant bound of at most " + std::to_string(kMostRounds) +
+                               " rounds, or write a scan");
+  if (n.kind == Kind::number)
+    return one_round(stmt, round);
+  under(condition, stmt.place, [&] { one_round(stmt, round); });
+}
+
+void Tracer::one_round(const Stmt &stmt, int round) {
+  statements(stmt.body);
+  if (trouble_)
+    return;
+  const Leaving left = take_leaving();
+  const auto go_on = [&] {
+    statements(stmt.step);
+    rounds(stmt, round + 1);
+  };
+  if (left.loop == kNoNode)
+    return go_on();
+  const Node n = graph_.node(left.loop);
+  if (n.kind != Kind::number)
+    under(graph_.no(left.loop), stmt.place, go_on);
+}
+
+} // namespace kgen::grad

@@ -1,0 +1,144 @@
+// What goes through the statements of the forward kernel.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "grad/trace.h"
+#include "grad/transpose.h"
+
+namespace kgen::grad {
+
+constexpr int kMostRounds = 64; // of a loop that is written out
+constexpr size_t kMostNodes = 20000;
+
+class Tracer {
+
+public:
+  Tracer(const Kernel &kernel, const WholeDims &dims, Graph &graph, Trouble &trouble)
+      : kernel_(kernel), graph_(graph), trouble_(trouble), steps_(kernel, dims, graph, trouble) {}
+  Trace run();
+
+private:
+  using Held = std::map<VarId, NodeId>;
+  // Lanes that are done with a round of a loop, or with all of it. Never: kNoNode.
+  struct Leaving {
+    NodeId rounds = kNoNode, loop = kNoNode;
+  };
+
+  // What the output holds in the end.
+  void finish(VarId v);
+  void save(VarId v, NodeId value);
+  // What a step leaves in a variable: one that does not exist, what it found.
+  NodeId left_by(VarId v);
+  // Each step stores its window, the last one of those that have the same.
+  void finish_steps(VarId v, NodeId value);
+  NodeId at_last(NodeId id, const std::map<AxisId, NodeId> &lasts, const std::map<NodeId, NodeId> &known);
+  // May steps that do not follow the grid's order along still dimensions share a window? Tables pick it then.
+  bool revisits(VarId v) const;
+  bool is_carried(VarId v) const;
+  // Variables of which it is now known what each step finds in them; then all is traced again with that.
+  bool find_carried();
+  // Does it hang on what variables carry of which that is not known yet?
+  bool holds_others(NodeId id, NodeId own);
+  NodeId carried(VarId v);
+  void stores_in(const Stmt &stmt);
+  // Outputs that the body reads.
+  void reads_in(ExprId id, VarId but);
+  NodeId undefined(Type type);
+  NodeId held(VarId var);
+  void statements(const std::vector<Stmt> &list, size_t from = 0);
+  void statement(const Stmt &stmt);
+  void assign(const Stmt &stmt);
+  void assign_plain(const Stmt &stmt, const Var &var);
+  void note_name(NodeId value, const Var &var, const Place &place);
+  // The elements of a local array that indices may mean, each with the condition that they do.
+  std::vector<std::pair<std::vector<int64_t>, NodeId>> elements_of(VarId var, const std::vector<ExprId> &indices);
+  void assign_element(const Stmt &stmt);
+  NodeId element(const Expr &e);
+  void store(const Stmt &stmt);
+  // What is read again: an element holds what the lane stores whose place it is.
+  void hold_store(const Stmt &stmt, const Store &store);
+  NodeId plus(NodeId a, NodeId b);
+  // Within its window.
+  void window_store(const Stmt &stmt, Store &store);
+  // Where a place along an axis lies in the block of a step, and whether it does.
+  NodeId in_block_at(VarId v, AxisId axis, NodeId place);
+  NodeId in_block(VarId v, AxisId axis, NodeId place);
+  void branch(const Stmt &stmt);
+  Leaving take_leaving();
+  void join_leaving(const Leaving &outer, NodeId condition);
+  // What is done where the condition holds, and elsewhere; afterwards each variable is a choice.
+  template <class Then> void under(NodeId condition, const Place &place, Then then) {
+    under(condition, place, then, [] {});
+  }
+  template <class Then, class Else> void under(NodeId condition, const Place &place, Then body, Else otherwise) {
+    const Held before = held_;
+    const auto arrays_before = arrays_;
+    const NodeId around = condition_;
+    condition_ = graph_.both(around, condition);
+    body();
+    Held then = std::exchange(held_, before);
+    auto arrays_then = std::exchange(arrays_, arrays_before);
+    condition_ = graph_.both(around, graph_.no(condition));
+    otherwise();
+    condition_ = around;
+    place_ = place;
+    for (const auto &[var, value] : then) {
+      const NodeId other = held(var);
+      if (value == other)
+        continue;
+      held_[var] = graph_.choose(condition, value, other);
+      note_name(held_[var], kernel_.vars[var], place);
+    }
+    for (const auto &[var, other] : Held(held_))
+      if (then.count(var) == 0)
+        held_[var] = graph_.choose(condition, undefined(graph_.node(other).type), other);
+    for (auto &[var, elements] : arrays_then)
+      for (const auto &[at, value] : elements) {
+        NodeId &other = arrays_[var].try_emplace(at, zero(var)).first->second;
+        other = graph_.choose(condition, value, other);
+      }
+    for (auto &[var, elements] : arrays_)
+      for (auto &[at, value] : elements)
+        if (arrays_then[var].count(at) == 0)
+          value = graph_.choose(condition, zero(var), value);
+  }
+  NodeId zero(VarId var);
+  // A loop of at most so many rounds is written out.
+  void loop(const Stmt &stmt);
+  // The round and all later ones. Each stands under the condition of the one before, so that counters stay numbers.
+  void rounds(const Stmt &stmt, int round);
+  void one_round(const Stmt &stmt, int round);
+  NodeId value(ExprId id);
+  std::vector<NodeId> values(const std::vector<ExprId> &list);
+  NodeId extent(const Expr &e);
+  // Between floating types nothing is rounded: gradients are computed in `real`.
+  NodeId cast(NodeId id, const Expr &e);
+  // An input where a step sees it.
+  NodeId operand(VarId v);
+  NodeId read(const Expr &e);
+  // Beyond what it has, a variable is 0.
+  NodeId read_held(const Expr &e);
+  NodeId inside(const Expr &e);
+  NodeId fold(const Expr &e);
+  // Positions that do not exist leave a scan as it is.
+  NodeId scan(const Expr &e);
+  const Kernel &kernel_;
+  Graph &graph_;
+  Trouble &trouble_;
+  Steps steps_;
+  // Of variables that steps hand on: a name for what a step finds, the value of it, and what the last one leaves.
+  std::map<VarId, NodeId> carried_, found_, last_;
+  Trace out_;
+  Held held_;
+  std::map<VarId, std::map<std::vector<int64_t>, NodeId>> arrays_;
+  std::set<VarId> stored_, read_;
+  NodeId condition_ = kNoNode;
+  Place place_;
+  int left_ = 0;                  // all lanes, by `continue` (1) or `break` (2)
+  Leaving leaving_;               // some lanes
+  NodeId perhaps_left_ = kNoNode; // those of the last statement
+};
+
+} // namespace kgen::grad
