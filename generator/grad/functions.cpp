@@ -90,6 +90,11 @@ std::optional<std::string> derivative_functions(const Spec &spec, const std::str
     const NodeId value = value_of(graph, gradients.of[parameters[static_cast<size_t>(by)]].whole);
     const Program program =
         write_program(spec, graph, plain, gradients, {{"return", {}, value, kNoNode, false}}, naming);
+    if (program.unknown != kNoNode) {
+      const Unknown &why = forward.unknown.at(program.unknown);
+      diags.add(DiagId::grad_refused, why.place, {why.what}).help = why.help;
+      return std::nullopt;
+    }
     std::vector<std::string> typed;
     for (const std::string &parameter : parameters)
       typed.push_back("real " + parameter);

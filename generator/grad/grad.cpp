@@ -336,9 +336,9 @@ private:
     document.renamed = renamed_;
     document.params = program.functions;
     document.derivatives = program.derivatives;
-    if (!program.carried.empty()) {
-      const std::string what = "what `" + program.carried + "` carries from step to step";
-      diags_.add(DiagId::grad_refused, operand(program.carried)->place, {what}).help = kCarriedHelp;
+    if (program.unknown != kNoNode) {
+      const Unknown &why = forward.unknown.at(program.unknown);
+      diags_.add(DiagId::grad_refused, why.place, {why.what}).help = why.help;
       return std::nullopt;
     }
     for (AxisId twin : program.twins)

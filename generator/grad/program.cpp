@@ -74,7 +74,7 @@ private:
       out_.operands.insert(n.name);
       break;
     case Kind::carried:
-      out_.carried = n.name;
+      out_.unknown = id;
       break;
     case Kind::call:
       out_.functions.insert(n.name);

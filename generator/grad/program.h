@@ -25,8 +25,8 @@ struct Program {
   std::set<std::string> functions; // parameters and library functions that it calls
   std::map<std::string, CalledDerivatives> derivatives; // of parameters
   std::set<AxisId> twins;
-  AxisSet axes;        // that it goes along
-  std::string carried; // a variable that it needs as steps of the grid hand it on
+  AxisSet axes;             // that it goes along
+  NodeId unknown = kNoNode; // a value that it needs and nobody knows
 };
 
 struct Naming {

@@ -152,8 +152,10 @@ private:
       return;
     case Kind::product:
       return product_of_powers(n, part, lanes);
-    case Kind::carried:
-      return trouble_.refuse("what `" + n.name + "` carries from step to step", place_, kCarriedHelp);
+    case Kind::carried: {
+      const Unknown &why = trace_.unknown.at(id);
+      return trouble_.refuse(why.what, why.place, why.help);
+    }
     case Kind::bitcast:
       return trouble_.refuse("`bitcast`", place_, "compute with the value itself");
     default:

@@ -78,9 +78,9 @@ NodeId Tracer::held(VarId var) {
 
 void Tracer::statements(const std::vector<Stmt> &list, size_t from) {
   for (size_t at = from; at < list.size(); ++at) {
-    if (trouble_ || left_)
+    if (trouble_ || left_ || too_long_)
       return;
-    if (graph_.size() > kMostNodes)
+    if (graph_.size() > wasted_ + kMostNodes)
       return trouble_.refuse("a body of so many operations", list[at].place, "split the kernel");
     statement(list[at]);
     if (perhaps_left_ != kNoNode && !left_) { // the others go on
@@ -222,9 +222,11 @@ void Tracer::hold_store(const Stmt &stmt, const Store &store) {
   if (there == array)
     return void(held_[stmt.target] = store.adds ? plus(before, store.value) : store.value);
   const std::optional<Transposed> own = transpose(graph_, there, {kNoNode, store.value}, lanes);
-  if (!own || !own->part || own->summed)
-    return trouble_.refuse("a write at these places, which is read again,", stmt.place,
-                           "keep what is needed of it in a local");
+  if (!own || !own->part || own->summed) {
+    held_[stmt.target] = unknown(stmt.target, {"a write at these places, which is read again,", stmt.place,
+                                               "keep what is needed of it in a local"});
+    return;
+  }
   NodeId condition = own->part->condition;
   if (own->slice)
     condition = graph_.both(

@@ -22,7 +22,15 @@ struct Store {
   Place place;
 };
 
+// A value that the trace does not follow: a gradient that needs it is refused.
+struct Unknown {
+  std::string what;
+  Place place;
+  std::string help;
+};
+
 struct Trace {
+  std::map<NodeId, Unknown> unknown;
   std::map<VarId, NodeId> outputs; // what each output holds in the end, where it is written at its own places
   std::vector<Store> stores;
   std::map<NodeId, std::string> names; // of the forward's locals

@@ -58,10 +58,51 @@ void Tracer::join_leaving(const Leaving &outer, NodeId condition) {
 
 void Tracer::loop(const Stmt &stmt) {
   const Leaving outer = std::exchange(leaving_, {});
+  const Held before = held_;
+  const auto arrays_before = arrays_;
+  const auto stores_before = out_.stores;
+  const NodeId around = condition_;
+  const size_t nodes = graph_.size();
   rounds(stmt, 0);
   leaving_ = outer;
   perhaps_left_ = kNoNode;
   left_ = 0;
+  if (!std::exchange(too_long_, false))
+    return;
+  const Unknown why{"this loop", stmt.place,
+                    "give it a constant bound of at most " + std::to_string(kMostRounds) + " rounds, or write a scan"};
+  wasted_ += graph_.size() - nodes;
+  held_ = before;
+  arrays_ = arrays_before;
+  out_.stores = stores_before;
+  condition_ = around;
+  forget(stmt.body, why);
+  forget(stmt.step, why);
+}
+
+// What the statements assign is no longer known.
+void Tracer::forget(const std::vector<Stmt> &list, const Unknown &why) {
+  for (const Stmt &stmt : list) {
+    const bool known_store = !stmt.coords.empty() && stored_.count(stmt.target) != 0;
+    if (stmt.kind == Stmt::Kind::assign && (known_store || kernel_.vars[stmt.target].array.size() > 0))
+      return trouble_.refuse(why.what, why.place, why.help);
+    if (stmt.kind == Stmt::Kind::assign)
+      held_[stmt.target] = unknown(stmt.target, why);
+    for (const auto *inner : {&stmt.body, &stmt.otherwise, &stmt.step})
+      forget(*inner, why);
+  }
+}
+
+NodeId Tracer::unknown(VarId var, const Unknown &why) {
+  Node n;
+  n.kind = Kind::carried;
+  n.name = kernel_.vars[var].name;
+  n.type = type_row(kernel_.vars[var].type).arithmetic;
+  n.axes = steps_.positions(kernel_.vars[var].axes);
+  n.which = ++unknowns_;
+  const NodeId out = graph_.intern(n);
+  out_.unknown.emplace(out, why);
+  return out;
 }
 
 void Tracer::rounds(const Stmt &stmt, int round) {
@@ -70,10 +111,8 @@ void Tracer::rounds(const Stmt &stmt, int round) {
   const Node n = graph_.node(condition);
   if (trouble_ || (n.kind == Kind::number && n.integer == 0))
     return;
-  if (round == kMostRounds || graph_.size() > kMostNodes)
-    return trouble_.refuse("this loop", stmt.place,
-                           "give it a constant bound of at most " + std::to_string(kMostRounds) +
-                               " rounds, or write a scan");
+  if (too_long_ || round == kMostRounds || graph_.size() > wasted_ + kMostNodes / 2)
+    return void(too_long_ = true);
   if (n.kind == Kind::number)
     return one_round(stmt, round);
   under(condition, stmt.place, [&] { one_round(stmt, round); });
@@ -81,7 +120,7 @@ void Tracer::rounds(const Stmt &stmt, int round) {
 
 void Tracer::one_round(const Stmt &stmt, int round) {
   statements(stmt.body);
-  if (trouble_)
+  if (trouble_ || too_long_)
     return;
   const Leaving left = take_leaving();
   const auto go_on = [&] {

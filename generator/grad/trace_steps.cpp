@@ -135,7 +135,10 @@ NodeId Tracer::carried(VarId v) {
     for (GridId g = 0; g < static_cast<GridId>(kernel_.grid.size()); ++g)
       if (steps_.steps(g) == axis)
         n.axes |= AxisSet::of(axis);
-  return carried_[v] = graph_.intern(n);
+  const NodeId out = graph_.intern(n);
+  out_.unknown.emplace(out,
+                       Unknown{"what `" + n.name + "` carries from step to step", kernel_.vars[v].place, kCarriedHelp});
+  return carried_[v] = out;
 }
 
 void Tracer::window_store(const Stmt &stmt, Store &store) {

@@ -46,6 +46,8 @@ private:
   // Outputs that the body reads.
   void reads_in(ExprId id, VarId but);
   NodeId undefined(Type type);
+  NodeId unknown(VarId var, const Unknown &why);
+  void forget(const std::vector<Stmt> &list, const Unknown &why);
   NodeId held(VarId var);
   void statements(const std::vector<Stmt> &list, size_t from = 0);
   void statement(const Stmt &stmt);
@@ -136,8 +138,11 @@ private:
   std::set<VarId> stored_, read_;
   NodeId condition_ = kNoNode;
   Place place_;
-  int left_ = 0;                  // all lanes, by `continue` (1) or `break` (2)
-  Leaving leaving_;               // some lanes
+  int left_ = 0;          // all lanes, by `continue` (1) or `break` (2)
+  Leaving leaving_;       // some lanes
+  bool too_long_ = false; // a loop whose rounds are not known, or too many
+  size_t wasted_ = 0;     // nodes of such loops
+  int unknowns_ = 0;
   NodeId perhaps_left_ = kNoNode; // those of the last statement
 };
 
