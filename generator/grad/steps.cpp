@@ -19,8 +19,8 @@ Steps::Steps(const Kernel &kernel, const WholeDims &dims, Graph &graph, Trouble 
         any_node(grid.size, [](const Size &s) { return s.op == Size::Op::grid || s.op == Size::Op::table; });
     const std::optional<Size> size = grid.at_most ? grid.at_most : most(grid.size);
     if (!size) {
-      trouble.refuse("a grid whose number of steps has no bound that sizes give", grid.place,
-                     "say `at_most`, or give the table a `range`");
+      trouble.refuse_grid(grid.name, grid.place,
+                          "their number has no bound that sizes give: say `at_most`, or give the table a `range`");
       return;
     }
     if (varies)
@@ -113,7 +113,7 @@ void Steps::find_positions() {
     if (cut == nullptr && !moves(axis.start) && is_size_of(axis, axis.block))
       continue;
     if (axis.ragged != kNone)
-      return trouble_.refuse("a grid that cuts rows of different lengths", axis.place,
+      return trouble_.refuse("rows of different lengths that a grid cuts", axis.place,
                              "write the kernel over whole axes, without the grid");
     const Size block = axis.uniform ? axis.block : cut->block;
     if (moves(block) || any_node(block, [](const Size &s) { return s.op == Size::Op::table; }))

@@ -252,7 +252,8 @@ Text::Piece Text::operation(const Node &n, bool) const {
     // What the other operand makes it anyway.
     for (const auto &[own, other, node] : {std::tuple(&a, &b, n.args[0]), std::tuple(&b, &a, n.args[1])}) {
       const Node &cast = graph_.node(node);
-      if (!floats && cast.kind == Kind::cast && names_.count(node) == 0 && other->type == cast.type && !shifts)
+      const bool whole = cast.kind == Kind::cast && is_integer(graph_.node(cast.args[0]).type);
+      if (!floats && whole && names_.count(node) == 0 && other->type == cast.type && !shifts)
         *own = piece(cast.args[0]);
     }
     return {within(a, row.strength) + " " + std::string(row.sign) + " " + within(b, row.strength + 1), row.strength,

@@ -22,6 +22,13 @@ struct Trouble {
     one.add(DiagId::grad_refused, place, {what}).help = help;
     first = one.sorted().front();
   }
+  void refuse_grid(const std::string &step, const Place &place, const std::string &help) {
+    if (first)
+      return;
+    Diagnostics one;
+    one.add(DiagId::grad_grid, place, {step}).help = help;
+    first = one.sorted().front();
+  }
   explicit operator bool() const { return first.has_value(); }
 };
 

@@ -123,11 +123,10 @@ COMMANDS = {
     "KG0603_of": grad(COPY, BAD_SPEC, "--of", "X"),
     "KG0603_with": grad(COPY, BAD_SPEC, "--with", "x"),
     "KG0604_axis_functions": grad('params.form = ["cumsum", "cumprod"]\n' + with_body("z = form(x, N);")),
-    "KG0605_windows": grad(
-        COPY.replace('"f32[N]"', '{ type = "f32[N]", block = [2], offset = ["2 * f"] }', 1)
-        .replace('z = "f32[N]"', 'z = "f32[F]"')
-        .replace("z = x", "z = sum(x, N)")
-        + 'axes.F = { equals = "N / 2" }\ngrid.f = { axis = "F", block = 1 }\n'
+    "KG0605_steps": grad(
+        COPY.replace('"f32[N]"', '{ type = "f32[N]", block = [2], index = ["f"] }')
+        .replace('z = { type = "f32[N]",', 'z = { type = "f32[N]", partial = true,')
+        + 'tables.count = { type = "i32[1]", where = "host" }\ngrid.f = { size = "min(count[0], 4)" }\n'
     ),
     "KG0606_rounding": grad(with_body("z = floor(x);"), OK),
     "KG0607_tokens": grad(

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "grad/graph.h"
+#include "grad/recurrence.h"
 #include "grad/rules.h"
 #include "grad/shift.h"
 #include "grad/text.h"
@@ -122,4 +123,71 @@ TEST_CASE("division by whole numbers does not drop the fraction") {
   const NodeId size = m.graph.real(m.graph.size_of(kN));
   CHECK(m.text(m.graph.div(m.graph.number(1), size)) == "1.0 / size(N)");
   CHECK(m.text(m.graph.div(m.s, size)) == "s / size(N)");
+}
+
+TEST_CASE("known comparisons: an index is one of 0 to the size of its axis, a remainder is less than its divisor") {
+  Maths m;
+  Graph &g = m.graph;
+  const NodeId index = g.index(kN), size = g.size_of(kN), seven = g.integer(7);
+  CHECK(g.compare(Op::lt, index, size) == g.truth(true));
+  CHECK(g.compare(Op::ge, index, g.integer(0)) == g.truth(true));
+  CHECK(g.compare(Op::eq, size, size) == g.truth(true));
+  CHECK(g.compare(Op::lt, seven, g.op(Op::rem, {size, seven}, Type::i64)) == g.truth(false));
+  CHECK(m.text(g.compare(Op::lt, index, seven)) == "index(N) < 7");
+}
+
+TEST_CASE("digits: a quotient and its remainder are the number again") {
+  Maths m;
+  Graph &g = m.graph;
+  const NodeId n = g.index(kN), block = g.integer(8);
+  const NodeId quotient = g.op(Op::div, {n, block}, Type::i64), rest = g.op(Op::rem, {n, block}, Type::i64);
+  CHECK(g.op(Op::add, {g.op(Op::mul, {quotient, block}, Type::i64), rest}, Type::i64) == n);
+  const NodeId other = g.op(Op::mul, {quotient, g.integer(4)}, Type::i64);
+  CHECK(g.op(Op::add, {other, rest}, Type::i64) != n);
+}
+
+TEST_CASE("asked already: an arm knows the condition around it") {
+  Maths m;
+  Graph &g = m.graph;
+  const NodeId condition = g.compare(Op::eq, g.index(kN), g.integer(0));
+  CHECK(g.choose(condition, m.s, g.choose(condition, m.t, m.x)) == g.choose(condition, m.s, m.x));
+  CHECK(g.choose(condition, g.choose(condition, m.t, m.x), m.s) == g.choose(condition, m.t, m.s));
+}
+
+TEST_CASE("last of a scan: the last of a running sum is the sum") {
+  Maths m;
+  Graph &g = m.graph;
+  const NodeId last = g.op(Op::sub, {g.size_of(kN), g.integer(1)}, Type::i64);
+  CHECK(m.text(g.at(g.scan(ScanKind::sum, {m.x}, kN, false, false), {{kN, last}})) == "sum(x, N)");
+  CHECK(m.text(g.at(g.scan(ScanKind::sum, {m.x}, kN, false, true), {{kN, last}})) ==
+        "at(cumsum_exclusive(x, N), N = size(N) - 1)");
+}
+
+TEST_CASE("what steps hand on: sums, greatest and least values, and recurrences are scans over the steps") {
+  Maths m;
+  Graph &g = m.graph;
+  Node carried;
+  carried.kind = Node::Kind::carried;
+  carried.name = "acc";
+  carried.axes = AxisSet::of(kM) | AxisSet::of(kN);
+  const NodeId found = g.intern(carried);
+  const NodeId first = g.compare(Op::eq, g.index(kN), g.integer(0));
+  const NodeId cleared = g.choose(first, g.number(0), found);
+  auto scanned = [&](NodeId left) { return found_by_scan(g, {found, left, {kN}}); };
+  const auto sum = scanned(m.op(Op::add, {cleared, m.x}));
+  REQUIRE(sum);
+  CHECK(m.text(sum->found) == "cumsum_exclusive(x, N)");
+  CHECK(m.text(sum->last) == "sum(x, N)");
+  const auto most = scanned(m.op(Op::max, {found, m.x}));
+  REQUIRE(most);
+  CHECK(m.text(most->found) == "cummax_exclusive(x, N)");
+  const NodeId start = g.number(9);
+  const auto least = scanned(m.op(Op::min, {g.choose(first, start, found), m.x}));
+  REQUIRE(least);
+  CHECK(m.text(least->last) == "-max(-(index(N) == 0 ? min(9, x) : x), N)");
+  const auto recurrence = scanned(m.op(Op::add, {m.op(Op::mul, {found, m.x}), m.w}));
+  REQUIRE(recurrence);
+  CHECK(m.text(recurrence->last) == "at(linrec(x, w, N), N = size(N) - 1)");
+  CHECK_FALSE(scanned(m.op(Op::mul, {found, found})));
+  CHECK_FALSE(scanned(m.op(Op::exp, {found})));
 }
