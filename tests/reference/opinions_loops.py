@@ -310,10 +310,29 @@ def normalize_frobenius(x, s, p):
 
 @loops
 def softmax_backward(x, s, p):
-    def row(y, dy):
-        return (np.diag(y) - np.outer(y, y)) @ dy  # by the matrix of all derivatives
+    def row(y, d_y):
+        return (np.diag(y) - np.outer(y, y)) @ d_y  # by the matrix of all derivatives
 
-    return {"dx": by_rows(row, x["y"].shape, x["y"], x["dy"])}
+    return {"d_x": by_rows(row, x["y"].shape, x["y"], x["d_y"])}
+
+
+@loops
+def rms_norm_backward(x, s, p):
+    n = s["N"]
+
+    def normalised(v):
+        return v / math.sqrt(sum(e * e for e in v) / n + p["eps"]) if n else v
+
+    def row(v, d_y):
+        if not n:
+            return v
+        normal = normalised(v)
+        derivatives = (np.eye(n) - np.outer(normal, normal) / n) / math.sqrt(np.mean(v * v) + p["eps"])
+        return derivatives @ (d_y * x["gamma"])
+
+    normal = by_rows(normalised, x["x"].shape, x["x"])
+    d_gamma = (normal * x["d_y"]).reshape(-1, n).sum(0) if n else np.zeros(0)
+    return {"d_x": by_rows(row, x["x"].shape, x["x"], x["d_y"]), "d_gamma": d_gamma}
 
 
 @loops

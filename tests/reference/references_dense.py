@@ -150,8 +150,17 @@ def normalize_frobenius(inputs, sizes, params):
 
 @reference
 def softmax_backward(inputs, sizes, params):
-    y, dy = Num(inputs["y"]), Num(inputs["dy"])
-    return {"dx": y * (dy - (dy * y).sum(-1, keep=True))}
+    y, d_y = Num(inputs["y"]), Num(inputs["d_y"])
+    return {"d_x": y * (d_y - (d_y * y).sum(-1, keep=True))}
+
+
+@reference
+def rms_norm_backward(inputs, sizes, params):
+    x, d_y = Num(inputs["x"]), Num(inputs["d_y"])
+    scale = rsqrt((x * x).mean(-1, keep=True) + params["eps"])
+    normal, g = x * scale, d_y * inputs["gamma"]
+    d_x = scale * (g - normal * (g * normal).mean(-1, keep=True))
+    return {"d_x": d_x, "d_gamma": (d_y * normal).sum(0)}
 
 
 @reference

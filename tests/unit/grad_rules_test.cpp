@@ -184,7 +184,7 @@ TEST_CASE("what steps hand on: sums, greatest and least values, and recurrences 
   const NodeId start = g.number(9);
   const auto least = scanned(m.op(Op::min, {g.choose(first, start, found), m.x}));
   REQUIRE(least);
-  CHECK(m.text(least->last) == "-max(-(index(N) == 0 ? min(9, x) : x), N)");
+  CHECK(m.text(least->last) == "-max(-min(index(N) == 0 ? 9 : inf, x), N)");
   const auto recurrence = scanned(m.op(Op::add, {m.op(Op::mul, {found, m.x}), m.w}));
   REQUIRE(recurrence);
   CHECK(m.text(recurrence->last) == "at(linrec(x, w, N), N = size(N) - 1)");

@@ -1,0 +1,39 @@
+"""The backward specs that ship are what `kgen grad` writes.
+
+shipped.py KGEN
+"""
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# Backward spec, and the options that it was made with.
+OPTIONS = {"norm/rms_norm_backward.toml": ["-D", "T=f32"]}
+
+
+def made(kgen, path, options):
+    forward = path.with_name(tomllib.loads(path.read_text())["backward_of"] + ".toml")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [kgen, "grad", str(forward), "-o", folder, *options]
+        done = subprocess.run(command, capture_output=True, text=True)
+        written = Path(folder) / path.name
+        return written.read_text() if written.exists() else done.stderr
+
+
+def main():
+    shipped = [p for p in sorted((ROOT / "specs").rglob("*.toml")) if "backward_of" in tomllib.loads(p.read_text())]
+    wrong = 0
+    for path in shipped:
+        name = str(path.relative_to(ROOT / "specs"))
+        text = made(sys.argv[1], path, OPTIONS.get(name, []))
+        if text != path.read_text():
+            wrong += 1
+            print(f"specs/{name} is not what kgen grad writes:\n{text}")
+    print(f"{len(shipped) - wrong} of {len(shipped)} are as made")
+    return 1 if wrong or not shipped else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
