@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FLOATING = {"f64", "f32", "f16", "bf16", "real"}
 SIZES = {"frames_energy": "W=720", "block_scatter": "M=16,T=2,N=2", "dynamic_slice": "M=12,N=2", "prefix_sum": "M=130,N=3",
-         "attention": "S=3,R=4,B=1,H=1", "attention_causal": "S=3,R=4,B=1,H=1"}
+         "attention": "S=3,R=4,B=1,H=1", "attention_online": "S=3,R=4,B=1,H=1", "attention_causal": "S=3,R=4,B=1,H=1"}
 
 # Rows whose length the spec fixes, so long that the interpreter takes half a minute for each.
 LONG = {"norms_of_groups", "norms_of_long_rows",
