@@ -83,6 +83,9 @@ int rms_norm_backward_f32_openmp(const float* x, const float* gamma, const float
                                  float* d_gamma, int64_t rows, int64_t N, void* workspace,
                                  int64_t workspace_bytes);
 
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+const char* rms_norm_backward_openmp_instructions(void);
+
 #if defined(__cplusplus)
 }
 #endif

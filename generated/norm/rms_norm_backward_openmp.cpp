@@ -9,15 +9,27 @@
 
 #include "rms_norm_backward.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "rms_norm_backward_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "rms_norm_backward_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct RmsNormBackwardF32Workspace {
@@ -35,8 +47,7 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
   const RmsNormBackwardF32Workspace space(rows, N);
   float* const product = reinterpret_cast<float*>(workspace + space.product);
   const bool around_caches = rows * N * 4 >= kBeyondCaches;
-  OMP(omp parallel)
-  {
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       float scale = 0.0f;
@@ -44,14 +55,15 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
         float total = 0.0f;
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            const auto x_ = load_once(&x[row * N + n], active);
-            total_lanes += keep(active, x_ * x_, 0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                              [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                const auto x_ = load_once(&x[row * N + n], active);
+                                total_lanes += keep(active, x_ * x_, 0.0f);
+                              });
+          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
         scale = rsqrt(total / float(N) + 1e-06f);
-        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) {
+        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
           store(&product[row * N + n], active, load(&x[row * N + n], active) * scale);
         });
       }
@@ -59,15 +71,16 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
         float total = 0.0f;
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
-            total_lanes += keep(
-                active,
-                load(&d_y[row * N + n], active) * load(&x[row * N + n], active) * load(&gamma[n], active),
-                0.0f);
-          });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          for_lanes<kLanes32>(
+              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
+                total_lanes += keep(
+                    active,
+                    load(&d_y[row * N + n], active) * load(&x[row * N + n], active) * load(&gamma[n], active),
+                    0.0f);
+              });
+          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        for_lines<kLanes32>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanes32>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           store_around(&d_x[row * N + n], active,
                        (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
                         scale * load(&product[row * N + n], active) * (total / float(N))) *
@@ -77,32 +90,26 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
       }
     }
     if (around_caches) finish_stores();
-  }
-  OMP(omp parallel for schedule(static))
-  for (int64_t n_first = 0; n_first < N; n_first += 256) {
-    for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) {
-      if (d_gamma != nullptr) {
-        Lanes<float, kLanes32> total = 0.0f;
-        for (int64_t row = 0; row < rows; ++row) {
-          total += load(&d_y[row * N + n], active) * load(&product[row * N + n], active);
+  });
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        if (d_gamma != nullptr) {
+          Lanes<float, kLanes32> total = 0.0f;
+          for (int64_t row = 0; row < rows; ++row) {
+            total += load(&d_y[row * N + n], active) * load(&product[row * N + n], active);
+          }
+          store(&d_gamma[n], active, total);
         }
-        store(&d_gamma[n], active, total);
-      }
-    });
-  }
+      });
+    }
+  });
 }
 
-}  // namespace
-
-extern "C" int64_t rms_norm_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
-  if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
-  return RmsNormBackwardF32Workspace(rows, N).bytes;
-}
-
-extern "C" int rms_norm_backward_f32_openmp(const float* x, const float* gamma, const float* d_y, float* d_x,
-                                            float* d_gamma, int64_t rows, int64_t N, void* workspace,
-                                            int64_t workspace_bytes) {
+// Checks the arguments, then runs.
+int launch_rms_norm_backward(const float* x, const float* gamma, const float* d_y, float* d_x, float* d_gamma,
+                             int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}},
                           {2, gamma, {N}},
@@ -117,3 +124,33 @@ extern "C" int rms_norm_backward_f32_openmp(const float* x, const float* gamma, 
   rms_norm_backward_f32(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data);
   return 0;
 }
+
+// The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_rms_norm_backward(int64_t rows, int64_t N) {
+  if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
+  if ((rows == 0 || N == 0) && N == 0) return 0;
+  return RmsNormBackwardF32Workspace(rows, N).bytes;
+}
+
+}  // namespace KGEN_SET
+}  // namespace
+
+#endif
+
+#if !defined(KGEN_SET)
+
+extern "C" int64_t rms_norm_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
+  BY_SET(return workspace_of_rms_norm_backward(rows, N))
+}
+
+extern "C" int rms_norm_backward_f32_openmp(const float* x, const float* gamma, const float* d_y, float* d_x,
+                                            float* d_gamma, int64_t rows, int64_t N, void* workspace,
+                                            int64_t workspace_bytes) {
+  BY_SET(return launch_rms_norm_backward(x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* rms_norm_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

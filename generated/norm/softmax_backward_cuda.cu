@@ -2,9 +2,9 @@
 //
 // softmax_backward: The gradient of softmax by x, given that of y
 //
-// Plan of softmax_backward_f32: part of a block, or several, by length, for each of rows, neighbours along N;
-// what fits of y, d_y is read once and stays in shared memory. Bytes that softmax_backward_f32 must move: 8 *
-// N * rows read, 4 * N * rows written.
+// Plan of softmax_backward_f32: part of a block, or several, by length, for each of rows, neighbours
+//   along N; what fits of y, d_y is read once and stays in shared memory.
+// Bytes that softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
 
 #include "softmax_backward.h"
 

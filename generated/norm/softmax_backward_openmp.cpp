@@ -12,35 +12,50 @@
 
 #include "softmax_backward.h"
 
+#if !defined(KGEN_SET)
+// This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include "../kgen_openmp.h"
+#include "softmax_backward_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "softmax_backward_openmp.cpp"
+#include "../kgen_openmp.h"
+#include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 8
+#if KGEN_OPENMP_REVISION != 10
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+#elif KGEN_SET_COMPILED
 
 namespace {
+namespace KGEN_SET {
 
 using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15: rows that fill no vector.
 template <class T>
 void softmax_backward_short(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, int64_t rows,
                             int64_t N) {
-  OMP(omp parallel for schedule(static))
-  for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-    for_lanes<kLanesOf<Value<T>>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) {
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-      for (int64_t n = 0; n < N; ++n) {
-        total += to_value<T>(load_every(&d_y[row * N + n], N, active)) *
-                 to_value<T>(load_every(&y[row * N + n], N, active));
-      }
-      for (int64_t n = 0; n < N; ++n) {
-        store_every(&d_x[row * N + n], N, active,
-                    to_stored<T>((to_value<T>(load_every(&d_y[row * N + n], N, active)) - total) *
-                                 to_value<T>(load_every(&y[row * N + n], N, active))));
-      }
-    });
-  }
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row_first = 0; row_first < rows; row_first += 256) {
+      for_lanes<kLanesOf<Value<T>>>(
+          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+            for (int64_t n = 0; n < N; ++n) {
+              total += to_value<T>(load_every(&d_y[row * N + n], N, active)) *
+                       to_value<T>(load_every(&y[row * N + n], N, active));
+            }
+            for (int64_t n = 0; n < N; ++n) {
+              store_every(&d_x[row * N + n], N, active,
+                          to_stored<T>((to_value<T>(load_every(&d_y[row * N + n], N, active)) - total) *
+                                       to_value<T>(load_every(&y[row * N + n], N, active))));
+            }
+          });
+    }
+  });
 }
 
 // Where the intermediates lie in the workspace.
@@ -67,8 +82,7 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N <= 2097152 / kBytes<T>) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 32768 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
@@ -76,15 +90,15 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
           for_lanes<kLanesOf<Value<T>>>(
-              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) {
+              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
                 total_lanes += keep(
                     active,
                     to_value<T>(load(&d_y[row * N + n], active)) * to_value<T>(load(&y[row * N + n], active)),
                     Value<T>(0));
               });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        for_lines<kLanesOf<Value<T>>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) {
+        for_lines<kLanesOf<Value<T>>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&d_y[row_ahead * N + n]);
           prefetch(&y[row_ahead * N + n]);
           store_around(&d_x[row * N + n], active,
@@ -94,29 +108,31 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
         });
       }
       if (around_caches) finish_stores();
-    }
+    });
   } else {
-    OMP(omp parallel for collapse(2) schedule(static))
-    for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-      for (int64_t row = 0; row < rows; ++row) {
-        Value<T> total = Value<T>(0);
-        const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
-                      n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
-              n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) {
-                total_lanes += keep(
-                    active,
-                    to_value<T>(load(&d_y[row * N + n], active)) * to_value<T>(load(&y[row * N + n], active)),
-                    Value<T>(0));
-              });
-          total += across(total_lanes, [](auto a, auto b) { return a + b; });
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          Value<T> total = Value<T>(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<Value<T>>>(
+                n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) IN_SET {
+                  total_lanes += keep(active,
+                                      to_value<T>(load(&d_y[row * N + n], active)) *
+                                          to_value<T>(load(&y[row * N + n], active)),
+                                      Value<T>(0));
+                });
+            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          total_part[n_share * rows + row] = total;
         }
-        total_part[n_share * rows + row] = total;
       }
-    }
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) {
+    });
+    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
       Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * rows + row], active);
@@ -124,8 +140,7 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
       store(&total2[row], active, total);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    OMP(omp parallel)
-    {
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
@@ -133,7 +148,7 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for_lines<kLanesOf<Value<T>>>(
-              around_caches, &d_x[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) {
+              around_caches, &d_x[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&d_x[row * N + n], active,
                              to_stored<T>((to_value<T>(load(&d_y[row * N + n], active)) - total) *
                                           to_value<T>(load(&y[row * N + n], active))),
@@ -142,7 +157,7 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
         }
       }
       if (around_caches) finish_stores();
-    }
+    });
   }
 }
 
@@ -174,48 +189,59 @@ int64_t workspace_of_softmax_backward(int64_t rows, int64_t N) {
   return Space(rows, N).bytes;
 }
 
+}  // namespace KGEN_SET
 }  // namespace
 
+#endif
+
+#if !defined(KGEN_SET)
+
 extern "C" int64_t softmax_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<float>>(rows, N);
+  BY_SET(return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<float>>(rows, N))
 }
 
 extern "C" int softmax_backward_f32_openmp(const float* y, const float* d_y, float* d_x, int64_t rows,
                                            int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_softmax_backward<SoftmaxBackwardWorkspace<float>>(
+  BY_SET(return launch_softmax_backward<SoftmaxBackwardWorkspace<float>>(
       y, d_y, d_x, rows, N, workspace, workspace_bytes, softmax_backward_short<float>,
-      softmax_backward<float>);
+      softmax_backward<float>))
 }
 
 extern "C" int64_t softmax_backward_f64_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<double>>(rows, N);
+  BY_SET(return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<double>>(rows, N))
 }
 
 extern "C" int softmax_backward_f64_openmp(const double* y, const double* d_y, double* d_x, int64_t rows,
                                            int64_t N, void* workspace, int64_t workspace_bytes) {
-  return launch_softmax_backward<SoftmaxBackwardWorkspace<double>>(
+  BY_SET(return launch_softmax_backward<SoftmaxBackwardWorkspace<double>>(
       y, d_y, d_x, rows, N, workspace, workspace_bytes, softmax_backward_short<double>,
-      softmax_backward<double>);
+      softmax_backward<double>))
 }
 
 extern "C" int64_t softmax_backward_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<BF16>>(rows, N);
+  BY_SET(return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<BF16>>(rows, N))
 }
 
 extern "C" int softmax_backward_bf16_openmp(const uint16_t* y, const uint16_t* d_y, uint16_t* d_x,
                                             int64_t rows, int64_t N, void* workspace,
                                             int64_t workspace_bytes) {
-  return launch_softmax_backward<SoftmaxBackwardWorkspace<BF16>>(
-      y, d_y, d_x, rows, N, workspace, workspace_bytes, softmax_backward_short<BF16>, softmax_backward<BF16>);
+  BY_SET(return launch_softmax_backward<SoftmaxBackwardWorkspace<BF16>>(
+      y, d_y, d_x, rows, N, workspace, workspace_bytes, softmax_backward_short<BF16>, softmax_backward<BF16>))
 }
 
 extern "C" int64_t softmax_backward_f16_openmp_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<F16>>(rows, N);
+  BY_SET(return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<F16>>(rows, N))
 }
 
 extern "C" int softmax_backward_f16_openmp(const uint16_t* y, const uint16_t* d_y, uint16_t* d_x,
                                            int64_t rows, int64_t N, void* workspace,
                                            int64_t workspace_bytes) {
-  return launch_softmax_backward<SoftmaxBackwardWorkspace<F16>>(
-      y, d_y, d_x, rows, N, workspace, workspace_bytes, softmax_backward_short<F16>, softmax_backward<F16>);
+  BY_SET(return launch_softmax_backward<SoftmaxBackwardWorkspace<F16>>(
+      y, d_y, d_x, rows, N, workspace, workspace_bytes, softmax_backward_short<F16>, softmax_backward<F16>))
 }
+
+extern "C" const char* softmax_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
+
+#endif

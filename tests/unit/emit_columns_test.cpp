@@ -59,7 +59,8 @@ body = 'y = softmax(x, C);'
   CHECK(has(text, "store(&e[c * n_part + n - n_first], active, e_here);"));
   CHECK(text.find("prefetch_row(") == std::string::npos);
   // Few columns, of which each is long.
-  CHECK(has(text, "} else { in_parallel(product_of(B, C, N) > 16384, [&]() IN_SET { OMP(omp for collapse(3) schedule(static) nowait) "
+  CHECK(has(text, "} else { in_parallel(product_of(B, C, N) > 16384, [&]() IN_SET { OMP(omp for collapse(3) "
+                  "schedule(static) nowait) "
                   "for (int64_t c_share = 0; c_share < C_shares; ++c_share) {"));
 }
 

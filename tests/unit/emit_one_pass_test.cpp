@@ -57,8 +57,10 @@ body = 'auto e = exp(x - max(x, N)); y = e / sum(e, N);'
 )");
   CHECK(has(text, "if (N <= 262144) {"));
   CHECK(has(text, "const auto e_here = exp(load(&x[m * N + n], active) - greatest); store(&e[n], active, e_here);"));
-  CHECK(has(text, "} else { in_parallel(product_of(M, N) > 16384, [&]() IN_SET { OMP(omp for collapse(2) schedule(static) nowait) "
-                  "for (int64_t n_share = 0; n_share < N_shares; ++n_share) {"));
+  CHECK(has(
+      text,
+      "} else { in_parallel(product_of(M, N) > 16384, [&]() IN_SET { OMP(omp for collapse(2) schedule(static) nowait) "
+      "for (int64_t n_share = 0; n_share < N_shares; ++n_share) {"));
   CHECK(has(text, "load(&total_part[n_share * M + m], active) * "
                   "exp(load(&greatest_part[n_share * M + m], active) - greatest));"));
   CHECK(has(text, "store_around(&y[m * N + n], active, "

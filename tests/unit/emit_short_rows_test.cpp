@@ -17,7 +17,8 @@ body = 'y = softmax(x, N);'
 )");
   CHECK(has(text, "// For N <= 15: rows that fill no vector. "
                   "void soft_short(const float* x, float* y, int64_t M, int64_t N) { "
-                  "in_parallel(product_of(M, N) > 16384, [&]() IN_SET { OMP(omp for schedule(static) nowait) for (int64_t m_first = 0; m_first < M; m_first += 256) { "
+                  "in_parallel(product_of(M, N) > 16384, [&]() IN_SET { OMP(omp for schedule(static) nowait) for "
+                  "(int64_t m_first = 0; m_first < M; m_first += 256) { "
                   "for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET { "
                   "Lanes<float, kLanes32> greatest = -INFINITY; for (int64_t n = 0; n < N; ++n) { "
                   "greatest = maximum(greatest, load_every(&x[m * N + n], N, active)); } "
