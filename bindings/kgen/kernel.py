@@ -1,19 +1,22 @@
 """Kernels that Python calls: what `kgen.load` returns."""
 import ast
+import contextlib
 import hashlib
 import importlib
 import inspect
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tomllib
 import types
 
 from kgen import cache, tool
-from kgen.errors import CompileError
+from kgen.errors import CompileError, SpecError
 
 # By the package that an array's class comes from.
-FRAMEWORKS = {"numpy": "numpy", "jax": "jax", "jaxlib": "jax"}
+FRAMEWORKS = {"numpy": "numpy", "torch": "torch", "jax": "jax", "jaxlib": "jax"}
 
 
 def load(spec, *, include=(), namespace="kgen", **defines):
@@ -94,7 +97,7 @@ class Kernel:
         return self._binding("numpy")
 
     def _binding(self, framework):
-        package = f"kgen.loaded_{self._folder.name}"
+        package = f"kgen.loaded_{hashlib.sha256(str(self._folder).encode()).hexdigest()[:16]}"
         if package not in sys.modules:  # the modules of one folder import each other
             sys.modules[package] = types.ModuleType(package)
             sys.modules[package].__path__ = [str(self._folder)]
@@ -112,7 +115,9 @@ class Kernel:
             for left in self._folder.glob("tmp*"):  # by a process that was killed
                 left.unlink()
             print(f"kgen: compiling {self._name} for {module.rpartition('_')[2]}", file=sys.stderr, flush=True)
-            done = subprocess.run([sys.executable, self._folder / f"{module}.py"], capture_output=True, text=True)
+            gpu = {} if shutil.which("nvidia-smi") else {"NVCC": ""}  # this machine's library needs no more
+            done = subprocess.run([sys.executable, self._folder / f"{module}.py"], capture_output=True, text=True,
+                                  env=dict(os.environ, **gpu))
         if done.returncode != 0:
             raise CompileError(done.stderr.strip())
 
@@ -143,8 +148,20 @@ def _functions(text, folders):
 
 def _generate(part, text, path, options, namespace):
     (part / "spec.toml").write_text(text)
-    tool.run(path or "spec.toml", *options, "-o", part, "--root", part, "--color", "never", "--namespace", namespace,
+    specs = [path or "spec.toml", *_gradient(part, text, path, options)]
+    tool.run(*specs, *options, "-o", part, "--root", part, "--color", "never", "--namespace", namespace,
              "--bind", ",".join(dict.fromkeys(FRAMEWORKS.values())), folder=part)
+
+
+def _gradient(part, text, path, options):
+    """The spec of the gradients, which frameworks may ask for: where none lies beside the spec, that of `kgen grad`."""
+    declared = _declared(text)
+    beside = path and path.with_name(f"{declared.get('kernel')}_backward.toml")
+    if "backward_of" in declared or (beside and beside.exists()):
+        return []
+    with contextlib.suppress(SpecError):  # what has no gradient goes without one
+        tool.run("grad", path or "spec.toml", *options, "-o", part, folder=part)
+    return sorted(part.glob("*_backward.toml"))
 
 
 def _framework(kind):

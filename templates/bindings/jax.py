@@ -31,31 +31,28 @@ def build():
     """Compiles the library. It gets its name when it is whole, so that nobody loads half of it."""
     handle, made = tempfile.mkstemp(suffix=".so", dir=_FOLDER)
     os.close(handle)
-    command = [*shlex.split(os.environ.get("CXX") or "c++"), "-O2", "-std=c++17", "-fopenmp", "-fPIC", "-shared"]
-    command += ["-isystem", jax.ffi.include_dir(), *shlex.split(os.environ.get("CXXFLAGS", ""))]
-    command += [os.path.join(_FOLDER, "{{kernel}}" + end) for end in ("_jax.cpp", "_openmp.cpp")]
+    compiler = shlex.split(os.environ.get("CXX") or "c++")
+    flags = ["-fopenmp", "-fPIC", *shlex.split(os.environ.get("CXXFLAGS", ""))]
+    command, sources = [*compiler, *flags], ["_jax.cpp", "_openmp.cpp"]
+{{#cuda}}
+    if nvcc := shlex.split(os.environ.get("NVCC", shutil.which("nvcc") or "")):
+        machines = os.environ.get("NVCCFLAGS", "-arch=native" if shutil.which("nvidia-smi") else "-arch=all-major")
+        command = [*nvcc, *shlex.split(machines), "-DKGEN_JAX_CUDA", "-ccbin", compiler[0]]
+        command += [f"-Xcompiler={flag}" for flag in [*compiler[1:], *flags]]
+        sources.append("_cuda.cu")
+{{/cuda}}
+    command += ["-O2", "-std=c++17", "-shared", "-isystem", jax.ffi.include_dir()]
+    command += [os.path.join(_FOLDER, "{{kernel}}" + end) for end in sources]
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            _run([*command, *_for_gpus(folder), "-o", made])
+        _run([*command, "-o", made])
         os.chmod(made, 0o755)
         os.replace(made, _LIBRARY)
     finally:
         if os.path.exists(made):
             os.remove(made)
-
-
-def _for_gpus(folder):
-    """What GPUs add to the command."""
-{{#cuda}}
-    nvcc = shutil.which(os.environ.get("NVCC", "nvcc"))
-    if nvcc:
-        code = os.path.join(folder, "cuda.o")
-        flags = ["-O2", "-std=c++17", "-Xcompiler", "-fPIC", *shlex.split(os.environ.get("NVCCFLAGS", ""))]
-        _run([nvcc, *flags, "-c", os.path.join(_FOLDER, "{{kernel}}_cuda.cu"), "-o", code])
-        runtime = os.path.join(os.path.dirname(os.path.realpath(nvcc)), "..", "lib64")
-        return ["-DKGEN_JAX_CUDA", code, "-L", runtime, "-lcudart_static", "-ldl", "-lrt", "-lpthread"]
-{{/cuda}}
-    return []
+{{#backward}}
+    _run([sys.executable, os.path.join(_FOLDER, "{{name}}_jax.py")])
+{{/backward}}
 
 
 if __name__ == "__main__":

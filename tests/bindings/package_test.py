@@ -33,6 +33,12 @@ bool positive = scaled > 0;
 y = act(scaled);
 '''
 """
+SOFT = """kernel = "soft"
+types.T = ["f32", "f64"]
+inputs.x = "T[..., N]"
+outputs.y = "T[..., N]"
+body = 'y = softmax(x, N);'
+"""
 X = np.arange(6, dtype="f4").reshape(2, 3) - 2
 
 
@@ -76,6 +82,23 @@ class Package(unittest.TestCase):
                 self.assertIsInstance(call(jax.numpy.asarray(X)), jax.Array)
                 np.testing.assert_array_equal(call(jax.numpy.asarray(X)), np.maximum(3 * X, 0))
             np.testing.assert_array_equal(other(jax.numpy.asarray(X), 3.0), -3 * X)
+
+    def test_tensors_of_torch_give_tensors_with_gradients(self):
+        import torch
+        soft = kgen.load(SOFT)
+        x = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
+        y, expected = soft(x), torch.softmax(x, -1)
+        torch.testing.assert_close(y, expected)
+        d_y = torch.randn(3, 5, dtype=torch.float64)
+        (mine,), (theirs,) = (torch.autograd.grad(out, x, d_y) for out in (y, expected))
+        torch.testing.assert_close(mine, theirs)
+
+    def test_arrays_of_jax_have_gradients(self):
+        import jax
+        soft = kgen.load(SOFT)
+        x = np.linspace(-2, 3, 15, dtype="f4").reshape(3, 5)
+        mine, theirs = (jax.grad(lambda x, f=f: (f(x) ** 2).sum())(x) for f in (soft, jax.nn.softmax))
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
 
     def test_a_kernel_tells_what_it_is(self):
         scale = kgen.load(SCALE)

@@ -62,6 +62,7 @@ std::string module_file(const BindingInput &in) {
   view.set("function", s.function).set("text", text).set("choices", jax_choices(in.spec, s));
   view.set("helpers", python_helpers(in.templates, "bindings/jax_helpers.py", text));
   view.set("vmap", std::string(folds_into_rows(s) ? "broadcast_all" : "sequential")).set("cuda", runs_on_gpu(in));
+  view.set("backward", in.backward == nullptr ? Views{} : Views{View().set("name", in.backward->kernel)});
   const std::string all = in.templates.render("bindings/jax.py", view.set("imports", std::string()));
   return in.templates.render("bindings/jax.py", view.set("imports", imports(all)));
 }
