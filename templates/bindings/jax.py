@@ -33,15 +33,15 @@ def build():
     os.close(handle)
     compiler = shlex.split(os.environ.get("CXX") or "c++")
     flags = ["-fopenmp", "-fPIC", *shlex.split(os.environ.get("CXXFLAGS", ""))]
-    command, sources = [*compiler, *flags], ["_jax.cpp", "_openmp.cpp"]
+    options = ["-O2", "-std=c++17", "-shared", "-isystem", jax.ffi.include_dir()]
+    command, sources = [*compiler, *options, *flags], ["_jax.cpp", "_openmp.cpp"]
 {{#cuda}}
     if nvcc := shlex.split(os.environ.get("NVCC", shutil.which("nvcc") or "")):
         machines = os.environ.get("NVCCFLAGS", "-arch=native" if shutil.which("nvidia-smi") else "-arch=all-major")
-        command = [*nvcc, *shlex.split(machines), "-DKGEN_JAX_CUDA", "-ccbin", compiler[0]]
+        command = [*nvcc, *options, *shlex.split(machines), "-DKGEN_JAX_CUDA", "-ccbin", compiler[0]]
         command += [f"-Xcompiler={flag}" for flag in [*compiler[1:], *flags]]
         sources.append("_cuda.cu")
 {{/cuda}}
-    command += ["-O2", "-std=c++17", "-shared", "-isystem", jax.ffi.include_dir()]
     command += [os.path.join(_FOLDER, "{{kernel}}" + end) for end in sources]
     try:
         _run([*command, "-o", made])

@@ -6,6 +6,7 @@ All kernels are built once, plainly, with what is the same for all compiled ahea
 import importlib
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -329,6 +330,17 @@ class Building(unittest.TestCase):
             self.assertIn("exit code 1 of", build(module, CXX="false").stderr)
             self.assertEqual(sorted(os.listdir(work)), before)
 
+
+    @unittest.skipIf(shutil.which("nvcc") is None, "there is no nvcc")
+    def test_a_library_with_handlers_for_gpus_loads_without_cuda(self):
+        with tempfile.TemporaryDirectory() as work:
+            spec = matrix.CASES[0]
+            (pathlib.Path(work) / "k.toml").write_text(spec.spec)
+            run(KGEN, "k.toml", "-o", ".", "--bind", "jax", cwd=work)
+            made = build(pathlib.Path(work) / f"{spec.name}_jax.py", NVCC="nvcc", NVCCFLAGS="-arch=sm_80")
+            self.assertEqual(made.returncode, 0, made.stderr)
+            code = f"import {spec.name}_jax as m; print(len([n for n in ('cpu', 'cuda') if hasattr(m._library, f'kgen_{spec.name}_jax_{{n}}')]))"
+            self.assertEqual(run(sys.executable, "-c", code, cwd=work), "2\n")
 
     def test_handlers_for_gpus_compile_without_cuda(self):
         specs = pathlib.Path(folder.name, "specs")

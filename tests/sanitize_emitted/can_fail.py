@@ -31,15 +31,15 @@ FAULTS = {
 
 def plant(text, statement):
     """The file with a statement behind the call in the first launcher."""
-    launcher = re.search(r'extern "C" int \w+_openmp\((.*?)\) \{\n  return (launch_\w+\(.*?\));\n', text, re.S)
+    launcher = re.search(r'extern "C" int \w+_openmp\((.*?)\) \{\n  BY_SET\((return launch_\w+\(.*?\))\)\n', text, re.S)
     pointers = re.findall(r"(const )?float\* (\w+)", launcher.group(1))
     out = next(name for constant, name in pointers if not constant)
     read = next(name for constant, name in pointers if constant)
     size = re.search(r"int64_t (\w+)", launcher.group(1)).group(1)
     names = f"float* const out = {out}; const float* const in = {read}; const int64_t count = {size};"
     planted = f"{{ {names} (void)out; (void)in; (void)count; {statement} }}"
-    call = f"const int status = {launcher.group(2)};\n  {planted}\n  return status;\n"
-    return f"{text[:launcher.start(2) - len('return ')]}{call}{text[launcher.end():]}"
+    call = launcher.group(2).replace("return", "const int status =")
+    return f"{text[:launcher.start(2)]}{call}; {planted} return status{text[launcher.end(2):]}"
 
 
 def attempt(folder, name):
