@@ -39,21 +39,6 @@ HelperSections sections_of(const Templates &templates, TargetKind target) {
   return out;
 }
 
-// The names asked for and all that they need.
-std::set<std::string> with_needs(const HelperSections &all, const std::set<std::string> &wanted) {
-  std::set<std::string> out;
-  std::vector<std::string> todo(wanted.begin(), wanted.end());
-  while (!todo.empty()) {
-    const std::string name = todo.back();
-    todo.pop_back();
-    if (!out.insert(name).second)
-      continue;
-    if (const auto needs = all.needs.find(name); needs != all.needs.end())
-      todo.insert(todo.end(), needs->second.begin(), needs->second.end());
-  }
-  return out;
-}
-
 // The helpers that are the same for all sets of instructions: those of launchers, with what they need. CUDA knows no
 // sets.
 std::set<std::string> shared_names(const Templates &templates, const HelperSections &all, TargetKind target) {
@@ -66,7 +51,7 @@ std::set<std::string> shared_names(const Templates &templates, const HelperSecti
       shared.add(templates.text(file));
   for (const auto &[name, text] : shared.sections)
     out.insert(name);
-  return with_needs(all, out);
+  return all.with_needs(out);
 }
 
 std::string joined_text(const HelperSections &all, std::set<std::string> names) {
@@ -96,7 +81,7 @@ HelperTexts texts_of(const Templates &templates, const HelperSections &all, Targ
                      const std::set<std::string> &wanted) {
   const std::set<std::string> shared = shared_names(templates, all, target);
   std::set<std::string> first, second;
-  for (const std::string &name : with_needs(all, wanted))
+  for (const std::string &name : all.with_needs(wanted))
     (shared.count(name) != 0 ? first : second).insert(name);
   const std::string outer = helper_names(target).helpers;
   return {in_namespaces({outer}, joined_text(all, first)),
@@ -163,7 +148,7 @@ HelperTexts helper_texts(const Templates &templates, TargetKind target, const st
 
 std::string helper_text(const Templates &templates, TargetKind target, const std::set<std::string> &wanted) {
   const HelperSections all = sections_of(templates, target);
-  return joined_text(all, with_needs(all, wanted));
+  return joined_text(all, all.with_needs(wanted));
 }
 
 Views includes(const std::string &text, std::vector<std::string> first) {

@@ -10,6 +10,7 @@
 #include "emit/target_file.h"
 #include "plan/access.h"
 #include "plan/uses.h"
+#include "support/text.h"
 
 namespace kgen {
 namespace {
@@ -258,8 +259,7 @@ private:
     return {begin, end};
   }
 
-  // Before the loops that threads share. Where each has memory of its own, or waits for its own stores around the
-  // caches, what is said of the threads stands outside of their loop.
+  // Before the loops that threads share: the team, the memory that each has of its own, and what they share.
   void begin_threads(const Phase &phase, const std::string &clauses, const std::string &rounds) {
     const std::string much = rounds.empty() ? "" : rounds + " > " + std::to_string(kSerialBelow) + ", ";
     printer_.lines.add(spelling().helper("in_parallel") + "(" + much + "[&]() IN_SET {");
@@ -270,9 +270,7 @@ private:
   // The rounds of the innermost loops, where a call's sizes tell.
   std::string rounds_text(const Phase &phase) {
     const std::vector<std::string> sizes = rounds_of(plan_, phase, printer_);
-    std::string out;
-    for (const std::string &size : sizes)
-      out += (out.empty() ? "" : ", ") + size;
+    const std::string out = join(sizes, ", ");
     if (out.find_first_not_of("0123456789, ") == std::string::npos)
       return "";
     return sizes.size() == 1 ? at_least(code_of(out), binding::kAdd)

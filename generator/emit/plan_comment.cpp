@@ -1,22 +1,22 @@
 // The plan in a few sentences, for readers of the emitted file.
-#include <set>
+#include <algorithm>
 
 #include "emit/emitted_plan.h"
 #include "emit/target_file.h"
 #include "plan/packs.h"
 #include "plan/share_lists.h"
+#include "support/text.h"
 
 namespace kgen {
 namespace {
 
 // Each once: values that differ may have one name.
 std::string joined(const std::vector<std::string> &list) {
-  std::string out;
-  std::set<std::string> seen;
+  std::vector<std::string> once;
   for (const std::string &item : list)
-    if (seen.insert(item).second)
-      out += (out.empty() ? "" : ", ") + item;
-  return out;
+    if (std::ranges::find(once, item) == once.end())
+      once.push_back(item);
+  return join(once, ", ");
 }
 
 // The axes and grid dimensions of the work list.

@@ -188,4 +188,18 @@ void HelperSections::add(std::string_view text) {
   }
 }
 
+std::set<std::string> HelperSections::with_needs(const std::set<std::string> &wanted) const {
+  std::set<std::string> out;
+  std::vector<std::string> todo(wanted.begin(), wanted.end());
+  while (!todo.empty()) {
+    const std::string name = todo.back();
+    todo.pop_back();
+    if (!out.insert(name).second)
+      continue;
+    if (const auto found = needs.find(name); found != needs.end())
+      todo.insert(todo.end(), found->second.begin(), found->second.end());
+  }
+  return out;
+}
+
 } // namespace kgen

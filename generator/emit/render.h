@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -55,6 +56,8 @@ struct HelperSections {
   std::vector<std::pair<std::string, std::string>> sections; // name, text
   std::map<std::string, std::vector<std::string>> needs;
   void add(std::string_view text);
+  // The names asked for and all that they need.
+  std::set<std::string> with_needs(const std::set<std::string> &wanted) const;
 };
 
 } // namespace kgen

@@ -391,16 +391,6 @@ body = 'y = sum(x, N);'
   CHECK(!has(text, "_ahead"));
 }
 
-TEST_CASE("threads take rows of their own lengths in turns") {
-  const auto of = [](const std::string &axis) {
-    return openmp_text("kernel = \"sums\"\ntables.start = \"i64[M + 1]\"\n" + axis +
-                       "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\nbody = 'y = sum(x, N);'\n");
-  };
-  CHECK(has(of("axes.N = { ragged = \"start\", over = \"M\" }\n"),
-            "OMP(omp for schedule(dynamic, larger(1, M / 256)) nowait)"));
-  CHECK(!has(of(""), "dynamic"));
-}
-
 TEST_CASE("what is set to itself stays as it is") {
   const std::string text = openmp_text(R"(
 kernel = "same"
@@ -575,24 +565,6 @@ TEST_CASE("a counter that stays below an axis' size needs no guard") {
 }
 
 } // namespace
-TEST_CASE("threads start where a call has rounds enough, however they are nested") {
-  const auto of = [](const std::string &arrays, const std::string &body) {
-    return emitted_text("kernel = \"k\"\n" + arrays + "body = '" + body + "'\n", "_openmp.cpp", "void k(");
-  };
-  CHECK(has(of("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\n", "y = max(x, N);"),
-            "in_parallel(product_of(M, N) > 16384, [&]() IN_SET {"));
-  CHECK(has(of("inputs.a = \"f32[M, K]\"\ninputs.b = \"f32[K, N]\"\noutputs.c = \"f32[M, N]\"\n", "c = dot(a, b, K);"),
-            "in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {"));
-  // Rows of their own lengths have as many rounds as there are elements; loops that end by what they find, any number.
-  CHECK(has(of("inputs.x = \"f32[B, N]\"\noutputs.y = \"f32[B]\"\ntables.s = \"i32[B + 1]\"\n"
-               "axes.N = { ragged = \"s\", over = \"B\" }\n",
-               "y = sum(x, N);"),
-            "in_parallel(N > 16384, [&]() IN_SET {"));
-  CHECK(
-      has(of("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\n", "float s = sum(x, N); while (s > 1) s /= 2; y = s;"),
-          "in_parallel([&]() IN_SET {"));
-}
-
 TEST_CASE("folds with one condition side by side ask it once; few are counted in 32 bits, and without a question") {
   const std::string text = openmp_text(R"(
 kernel = "pool"

@@ -203,11 +203,7 @@ std::string python_helpers(const Templates &templates, const std::string &path, 
   for (const auto &[name, section] : all.sections)
     if (text.find(name + "(") != std::string::npos)
       wanted.insert(name);
-  for (size_t before = 0; before != wanted.size();) {
-    before = wanted.size();
-    for (const std::string &name : std::set<std::string>(wanted))
-      wanted.insert(all.needs[name].begin(), all.needs[name].end());
-  }
+  wanted = all.with_needs(wanted);
   std::string out;
   for (const auto &[name, section] : all.sections)
     if (wanted.count(name) != 0)
