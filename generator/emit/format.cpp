@@ -33,7 +33,16 @@ std::string with_pragma_macros(const std::string &text) {
   return out;
 }
 
-constexpr size_t kMostLaidOut = 400'000; // bytes; clang-format takes a second for them
+// What clang-format takes about a second for: bytes, and lines whose breaks it must find.
+constexpr size_t kMostLaidOut = 400'000, kMostLongLines = 600;
+
+bool is_too_long_to_lay_out(const std::string &text) {
+  std::istringstream in(text);
+  size_t long_lines = 0;
+  for (std::string line; std::getline(in, line);)
+    long_lines += line.size() > kColumns;
+  return text.size() > kMostLaidOut || long_lines > kMostLongLines;
+}
 
 std::string reformatted(const std::string &text) {
   using namespace clang;
@@ -54,7 +63,7 @@ std::string reformatted(const std::string &text) {
 } // namespace
 
 std::string format_cpp(const std::string &text) {
-  if (text.size() > kMostLaidOut)
+  if (is_too_long_to_lay_out(text))
     return with_pragma_macros(plain_layout(text));
   DeepNests nests;
   return with_pragma_macros(nests.restore(reformatted(nests.hide(text))));
