@@ -6,6 +6,7 @@
 #include "emit/emitted_plan.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/contractions.h"
 #include "plan/lanes.h"
 #include "plan/packs.h"
 #include "plan/share_lists.h"
@@ -70,6 +71,8 @@ private:
     case Phase::Kind::chunked:
       return "chunks of " + kernel_.axes[phase.nodes.front().axis].name +
              ", whose bounds hang on sizes only, then combined in order";
+    case Phase::Kind::contracted:
+      return "threads share " + contraction_words(plan_, phase) + ", which are folded in registers";
     case Phase::Kind::parallel:
       break;
     }
@@ -99,7 +102,8 @@ private:
         folds |= node.kind == PlanNode::Kind::fold_step;
         scans |= node.kind == PlanNode::Kind::scan_step;
       });
-    return contracts ? "general loops; a contraction: there is no inner kernel for it yet"
+    return phase.kind == Phase::Kind::contracted ? "a contraction: packed panels, tiles in registers"
+           : contracts ? "general loops; a contraction: there is no inner kernel for it yet"
            : scans   ? "general loops with a scan"
            : folds   ? "general loops with folds"
                      : "general loops, element by element";

@@ -30,6 +30,9 @@ public:
   }
   // The loop over part of its range.
   void loop(const PlanNode &loop, const Printer::Range &range);
+  // The call that computes a contraction, by the team and in the memory that these C++ texts name. Returns how it is
+  // cut, for the room that its panels take.
+  std::string contraction(const Phase &phase, const std::string &team, const std::string &memory);
   // Does it read arrays whose neighbours lie along the other axis, so that their tiles can be turned?
   bool has_tiles(const PlanNode &loop, AxisId other);
   // How far apart its rows along the other axis begin; empty: they do not lie so.
@@ -130,6 +133,10 @@ private:
   std::string widened(ExprId id, Type type, int least = binding::kMultiply);
   std::string loaded(VarId var, const std::vector<Coordinate> &coords);
   std::string stored(const Code &value, Type from, Type to);
+
+  std::string left_factor(const PlanNode &setting);
+  std::string right_factor(const PlanNode &setting);
+  std::string finish(const PlanNode &columns, size_t fold, VarId total);
 
   void set(const PlanNode &node, const std::vector<PlanNode> &siblings);
   bool is_whole(VarId var) const;

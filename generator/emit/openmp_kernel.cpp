@@ -5,6 +5,7 @@
 #include <set>
 
 #include "emit/lanes.h"
+#include "emit/nest.h"
 #include "emit/phase_work.h"
 #include "emit/reuse_names.h"
 #include "emit/target_file.h"
@@ -15,17 +16,18 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kChunk = 4096;        // iterations of an innermost loop that one work item takes
-constexpr int64_t kDeepChunk = 256;     // the same where each iteration has loops inside,
-constexpr int64_t kDeepestChunk = 64;   // or long ones that read no rows, of which more would be read at once
-constexpr int64_t kLineBytes = 64;      // where arrays lie the other way round, a tile has a line of the output,
-constexpr int64_t kTile = 256;          // so often; a wider one has too many rows for the nearest cache;
-constexpr int64_t kWideTile = 1024;     // and where each line is read once, a row of a page;
-constexpr int64_t kLongPart = 512;      // neighbours in the output, where its rows do not begin with lines
-constexpr int64_t kFewRows = 16;        // of the output, beside each other in tiles
-constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
-constexpr int64_t kTurns = 256;         // in which threads share uneven items
-constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
+constexpr int64_t kChunk = 4096;         // iterations of an innermost loop that one work item takes
+constexpr int64_t kDeepChunk = 256;      // the same where each iteration has loops inside,
+constexpr int64_t kDeepestChunk = 64;    // or long ones that read no rows, of which more would be read at once
+constexpr int64_t kLineBytes = 64;       // where arrays lie the other way round, a tile has a line of the output,
+constexpr int64_t kTile = 256;           // so often; a wider one has too many rows for the nearest cache;
+constexpr int64_t kWideTile = 1024;      // and where each line is read once, a row of a page;
+constexpr int64_t kLongPart = 512;       // neighbours in the output, where its rows do not begin with lines
+constexpr int64_t kFewRows = 16;         // of the output, beside each other in tiles
+constexpr int64_t kMostChunks = 256;     // of a whole-array reduction
+constexpr int64_t kTurns = 256;          // in which threads share uneven items
+constexpr int64_t kSerialBelow = 16384;  // innermost iterations under which starting threads does not pay,
+constexpr int64_t kSerialTiles = 131072; // and of those that tiles do in registers
 
 class OpenmpKernel {
 public:
@@ -41,7 +43,9 @@ public:
     printer_.lanes = &*lanes_;
   }
 
-  bool needs_workspace() const { return !buffers_.empty() || chunked(); }
+  bool needs_workspace() const {
+    return !buffers_.empty() || has(Phase::Kind::chunked) || has(Phase::Kind::contracted);
+  }
   const std::string &name() const { return name_; }
   const Names &names() const { return names_; }
 
@@ -64,6 +68,8 @@ public:
       for (VarId var : phase.partials)
         add("bytes", partials_name(var), std::to_string(kMostChunks),
             std::to_string(bytes_of(plan_.kernel.vars[var].type)));
+    for (const Panels &panels : panels_)
+      add("bytes", panels.name, panels.bytes, "1");
     const std::string all = derived_declarations(printer_, body) + body;
     return text + fields + "int64_t bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" +
            size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all +
@@ -92,9 +98,8 @@ public:
 private:
   Spelling &spelling() { return printer_.spelling; }
 
-  bool chunked() const {
-    return std::any_of(plan_.phases.begin(), plan_.phases.end(),
-                       [](const Phase &p) { return p.kind == Phase::Kind::chunked; });
+  bool has(Phase::Kind kind) const {
+    return std::any_of(plan_.phases.begin(), plan_.phases.end(), [&](const Phase &p) { return p.kind == kind; });
   }
 
   const std::string &partials_name(VarId var) { return printer_.name_beside(var, "_parts"); }
@@ -155,6 +160,8 @@ private:
       return parallel(phase);
     if (phase.kind == Phase::Kind::chunked)
       return chunks(phase);
+    if (phase.kind == Phase::Kind::contracted)
+      return contraction(phase);
     worker_pointers(phase);
     for (size_t i = 0; i < phase.nodes.size(); ++i) {
       // The accumulators of a later reduction are set where its parts are combined.
@@ -246,6 +253,40 @@ private:
     printer_.clear_parts();
     if (!too_few)
       end_threads(around);
+  }
+
+  // What both factors have along is gone through outside: by single threads, each its own part, where that is enough
+  // for them.
+  void contraction(const Phase &phase) {
+    std::vector<const PlanNode *> shared;
+    const PlanNode *node = &phase.nodes.front();
+    for (int i = 0; i < phase.split; ++i, node = &node->body.front())
+      shared.push_back(node);
+    const bool around = stream_outputs(phase.nodes.front());
+    const std::string panels = names_.claim("panels"), rounds = rounds_text(phase);
+    const std::string much = rounds.empty() ? "" : rounds + " > " + std::to_string(kSerialTiles) + ", ";
+    Lines &out = printer_.lines;
+    out.add("char* const " + panels + " = workspace + space." + panels + ";");
+    out.add(spelling().helper("in_parallel") + "(" + much + "[&]() IN_SET {");
+    worker_pointers(phase);
+    CountedNest batches(shared, "batch", printer_, names_);
+    std::string cut;
+    if (shared.empty()) {
+      cut = printer_.lanes->contraction(phase, spelling().helper("all_threads") + "()", panels);
+    } else {
+      spelling().helper("Batches");
+      const std::string mine = names_.claim("batches"), number = batches.number();
+      const std::string body = printer_.captured([&] {
+        printer_.inside_loops(shared, [&] { cut = printer_.lanes->contraction(phase, mine + ".team", panels); });
+      });
+      out.add("const Batches " + mine + " = batches_of(" + batches.count() + ", " + cut + ".alone);");
+      out.add("for (int64_t " + number + " = " + mine + ".first; " + number + " < " + mine + ".end; ++" + number +
+              ") {");
+      out.append(batches.decoded(body) + body + "}\n");
+    }
+    end_threads(around);
+    panels_.push_back({panels, cut + ".bytes(" + spelling().helper("thread_count") + "(), " +
+                                   (shared.empty() ? "false" : "true") + ")"});
   }
 
   Printer::Range open_parts(const PlanNode &loop, const LanePrinter::Part &part) {
@@ -543,7 +584,11 @@ private:
   std::vector<Buffer> buffers_;
   std::optional<LanePrinter> lanes_;
   std::map<VarId, int> uses_;
-  std::string around_; // the flag for writing around the caches in the phase at hand
+  struct Panels {
+    std::string name, bytes;
+  };
+  std::vector<Panels> panels_; // of contractions
+  std::string around_;         // the flag for writing around the caches in the phase at hand
 };
 
 } // namespace

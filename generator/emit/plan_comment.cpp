@@ -3,6 +3,7 @@
 
 #include "emit/emitted_plan.h"
 #include "emit/target_file.h"
+#include "plan/contractions.h"
 #include "plan/packs.h"
 #include "plan/share_lists.h"
 #include "support/text.h"
@@ -37,6 +38,9 @@ std::string phase_sentence(const Plan &plan, const Phase &phase) {
   if (phase.kind == Phase::Kind::chunked)
     return "chunks of " + plan.kernel.axes[phase.nodes.front().axis].name + " are folded at once, then combined " +
            (cuda ? "by the last block, in order" : "in order") + lane;
+  if (phase.kind == Phase::Kind::contracted)
+    return "threads share " + contraction_words(plan, phase) +
+           ", which are folded in registers, from panels of both sides that are packed once";
   if (!cuda)
     return "threads share " + split_names(plan, phase) + lane;
   return worker_words(phase) + " for each of " + split_names(plan, phase) + lane + thread_words(plan, phase) +

@@ -3,6 +3,7 @@
 
 #include "plan/access.h"
 #include "plan/columns.h"
+#include "plan/contractions.h"
 #include "plan/elsewhere.h"
 #include "plan/ends.h"
 #include "plan/exprs.h"
@@ -29,21 +30,6 @@ namespace kgen {
 namespace {
 
 constexpr int kPlacementRounds = 8;
-
-bool is_parallel_loop(const PlanNode &node) {
-  return (node.kind == PlanNode::Kind::loop || node.kind == PlanNode::Kind::steps) &&
-         node.order == PlanNode::Order::parallel;
-}
-
-int leading_parallel_loops(const PlanNode &root) {
-  int count = 0;
-  for (const PlanNode *node = &root; is_parallel_loop(*node); node = &node->body.front()) {
-    ++count;
-    if (node->body.size() != 1)
-      break;
-  }
-  return count;
-}
 
 // Accesses that move by one element of memory when `axis` moves by one, less those that jump.
 // Arrays of fewer axes than `least` do not count.
@@ -261,11 +247,15 @@ bool is_kernel(const Plan &plan, size_t phase) {
 
 Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   Plan plan = place(kernel, facts, target);
+  if (target == TargetKind::openmp)
+    part_contractions(plan);
   forward_outputs(plan);
   for (Phase &phase : plan.phases)
     map_phase(plan.kernel, phase, target);
-  if (target == TargetKind::openmp)
+  if (target == TargetKind::openmp) {
+    find_contractions(plan);
     share_folds(plan);
+  }
   share_scans(plan);
   if (target == TargetKind::cuda)
     map_columns(plan);

@@ -318,7 +318,7 @@ bool turn(Plan &plan, size_t phase, const Candidate &candidate) {
 void turn_columns(Plan &plan) {
   for (size_t i = 0; i < plan.phases.size(); ++i) {
     const Phase &phase = plan.phases[i];
-    if (phase.kind == Phase::Kind::serial)
+    if (phase.kind == Phase::Kind::serial || phase.kind == Phase::Kind::contracted)
       continue;
     std::vector<Candidate> candidates;
     find_candidates(plan, phase, phase.nodes.front(), {}, candidates);

@@ -21,8 +21,9 @@ public:
   // Roots are shared among workers by their lengths.
   void run() {
     for (Phase &phase : plan_.phases)
-      for (PlanNode &root : phase.nodes)
-        inside(root);
+      if (phase.kind != Phase::Kind::contracted)
+        for (PlanNode &root : phase.nodes)
+          inside(root);
   }
 
 private:

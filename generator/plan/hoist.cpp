@@ -126,6 +126,8 @@ private:
 
 void hoist_heavy(Plan &plan) {
   for (Phase &phase : plan.phases) {
+    if (phase.kind == Phase::Kind::contracted)
+      continue;
     std::vector<PlanNode> *list = &phase.nodes; // within the loops that workers share, which stay one in the other
     for (int i = 0; i < (phase.kind == Phase::Kind::chunked ? 1 : phase.split); ++i)
       list = &list->front().body;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "plan/access.h"
+#include "plan/contractions.h"
 #include "plan/exprs.h"
 
 namespace kgen {
@@ -152,8 +153,11 @@ bool wants_lanes(const Kernel &kernel) {
 std::set<const PlanNode *> LaneAnalysis::choose() const {
   std::set<const PlanNode *> taken;
   for (const Phase &phase : plan_.phases)
-    for (const PlanNode &node : phase.nodes)
-      loops_cost(node, taken);
+    if (phase.kind == Phase::Kind::contracted)
+      taken.insert(&column_loop(phase));
+    else
+      for (const PlanNode &node : phase.nodes)
+        loops_cost(node, taken);
   return taken;
 }
 

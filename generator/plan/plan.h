@@ -90,11 +90,19 @@ struct Storage {
   bool operator==(const Storage &) const = default;
 };
 
+// A fold over values of rows and columns (see contractions): how many loops of each stand around its body, behind those
+// that both sides share; and the numbers of which it is made.
+struct Contraction {
+  int rows = 0, columns = 0;
+  VarId left = kNone, right = kNone, total = kNone;
+};
+
 struct Phase {
   enum class Kind {
-    serial,   // one worker does all of it
-    parallel, // the leading `split` loops of the root make a work list
-    chunked,  // the root is a reduction over a whole axis: chunks of it, then a combine in order
+    serial,     // one worker does all of it
+    parallel,   // the leading `split` loops of the root make a work list
+    chunked,    // the root is a reduction over a whole axis: chunks of it, then a combine in order
+    contracted, // OpenMP: behind the leading `split` loops, tiles of rows and columns
   };
   enum class Mapping {
     item_per_thread, // CUDA: neighbouring threads take neighbouring items
@@ -110,6 +118,7 @@ struct Phase {
   Mapping mapping = Mapping::item_per_block;
   bool divided = false; // CUDA: blocks share the folds of a column where columns are few; emit finds out
   AxisId lane = kNone;  // the axis whose loop runs over neighbouring elements of memory
+  std::optional<Contraction> contraction; // of contracted phases
   ExprId when = kNone;  // left out unless this holds, a question of sizes;
   bool unless = false;  // or where it does
   bool whole = false;   // for calls whose rows have one share: these are not cut

@@ -177,10 +177,12 @@ void load_once(Plan &plan) {
   for (Phase &phase : plan.phases)
     for (PlanNode &root : phase.nodes)
       for_each_node(root, [&](PlanNode &node) {
-        if (taken.count(&node) != 0)
+        if (taken.count(&node) != 0 && phase.kind != Phase::Kind::contracted)
           repeats.loop(node);
       });
   for (Phase &phase : plan.phases) {
+    if (phase.kind == Phase::Kind::contracted)
+      continue;
     AxisSet open; // in the loops that workers share, which stay one in the other
     std::vector<PlanNode> *list = &phase.nodes;
     for (int i = 0; i < (phase.kind == Phase::Kind::chunked ? 1 : phase.split); ++i) {

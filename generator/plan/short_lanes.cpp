@@ -330,7 +330,7 @@ void shorten_lanes(Plan &plan) {
   for (Phase &phase : plan.phases)
     for (PlanNode &root : phase.nodes)
       for_each_node(root, [&](PlanNode &node) {
-        if (taken.count(&node) == 0)
+        if (taken.count(&node) == 0 || phase.kind == Phase::Kind::contracted)
           return;
         ShortLoop loop(plan, analysis, node);
         if (auto statements = loop.statements()) {

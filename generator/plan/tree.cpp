@@ -561,4 +561,19 @@ std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &orde
   return Builder(kernel, order, fusion, numbers).build(std::move(program));
 }
 
+bool is_parallel_loop(const PlanNode &node) {
+  return (node.kind == PlanNode::Kind::loop || node.kind == PlanNode::Kind::steps) &&
+         node.order == PlanNode::Order::parallel;
+}
+
+int leading_parallel_loops(const PlanNode &root) {
+  int count = 0;
+  for (const PlanNode *node = &root; is_parallel_loop(*node); node = &node->body.front()) {
+    ++count;
+    if (node->body.size() != 1)
+      break;
+  }
+  return count;
+}
+
 } // namespace kgen

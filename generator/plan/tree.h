@@ -16,4 +16,8 @@ enum class Numbers { inside, before }; // where what hangs on no element is comp
 std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program,
                                  Fusion fusion = Fusion::greedy, Numbers numbers = Numbers::inside);
 
+// How many loops a worker list can be made of: those around each other with nothing else in them.
+bool is_parallel_loop(const PlanNode &node);
+int leading_parallel_loops(const PlanNode &root);
+
 } // namespace kgen

@@ -1,0 +1,138 @@
+// Contractions on lanes: the call of a helper that cuts one into tiles of registers, with the functions that it is made
+// of: the factors, a step of the fold, and what is done with each total.
+#include <algorithm>
+#include <tuple>
+
+#include "emit/comments.h"
+#include "emit/lanes.h"
+#include "emit/nest.h"
+#include "emit/target_file.h"
+#include "plan/contractions.h"
+#include "support/text.h"
+
+namespace kgen {
+namespace {
+
+// `int64_t m`, or no name where the text does without it.
+std::string parameter(const std::string &type, const std::string &name, const std::string &text) {
+  return mentions_word(text, name) ? type + " " + name : type;
+}
+
+std::string function(const std::vector<std::string> &parameters, const std::string &body,
+                     const std::string &type = "") {
+  return "[=](" + join(parameters, ", ") + ") IN_SET " + (type.empty() ? "" : "-> " + type + " ") + "{\n" + body + "}";
+}
+
+std::vector<const PlanNode *> loops_from(const PlanNode *&node, int count) {
+  std::vector<const PlanNode *> out;
+  for (; count > 0; --count, node = &node->body.front())
+    out.push_back(node);
+  return out;
+}
+
+} // namespace
+
+std::string LanePrinter::left_factor(const PlanNode &setting) {
+  return printer_.captured([&] { printer_.lines.add("return " + printer_.expression(setting.value).text + ";"); });
+}
+
+std::string LanePrinter::right_factor(const PlanNode &setting) {
+  gathered_.clear();
+  return printer_.captured([&] {
+    const std::string text =
+        placed(Standing::alone, [&] { return widened(setting.value, kernel_.expr(setting.value).type, 0); });
+    printer_.lines.add("return " + text + ";");
+  });
+}
+
+// What stands around the fold.
+std::string LanePrinter::finish(const PlanNode &columns, size_t fold, VarId total) {
+  return printer_.captured([&] {
+    for (size_t i = 0; i < columns.body.size(); ++i) {
+      const PlanNode &node = columns.body[i];
+      if (i == fold || (node.kind == PlanNode::Kind::fold_init && node.target == total))
+        continue;
+      printer_.declare_before(columns.body, i);
+      printer_.node(node, columns.body);
+    }
+  });
+}
+
+std::string LanePrinter::contraction(const Phase &phase, const std::string &team, const std::string &memory) {
+  const PlanNode *node = &phase.nodes.front();
+  loops_from(node, phase.split);
+  CountedNest rows(loops_from(node, phase.contraction->rows), "row", printer_, names_);
+  CountedNest bands(loops_from(node, phase.contraction->columns - 1), "band", printer_, names_);
+  const PlanNode &columns = *node;
+  const auto is_loop = [](const PlanNode &n) { return n.kind == PlanNode::Kind::loop; };
+  const auto fold = std::find_if(columns.body.begin(), columns.body.end(), is_loop);
+  std::vector<const PlanNode *> deep;
+  for (node = &*fold; is_loop(*node); node = &node->body.front())
+    deep.push_back(node);
+  const std::vector<PlanNode> &element = deep.back()->body; // left, right, the step
+  CountedNest depth(deep, "at", printer_, names_);
+  const auto [left, right, total] =
+      std::tuple(phase.contraction->left, phase.contraction->right, phase.contraction->total);
+  const Type type = kernel_.vars[total].type;
+
+  widest_ = 1;
+  const std::string of_left = left_factor(element[0]);
+  lane_ = columns.axis;
+  const std::string of_right = right_factor(element[1]);
+  for (VarId var : {left, right, total}) {
+    printer_.mark_declared(var);
+    came_to_life(var);
+  }
+  const std::string step = printer_.captured([&] { printer_.node(element[2], element); });
+  const size_t at = static_cast<size_t>(fold - columns.body.begin());
+  const std::string end = finish(columns, at, total);
+  note(type);
+  lane_ = kNone;
+
+  const std::string n = printer_.axis_name(columns.axis);
+  const auto index = [](const CountedNest &nest, const std::string &text) {
+    return parameter("int64_t", nest.number(), text);
+  };
+  const auto of_columns = [&](std::vector<std::string> parameters, std::string text) {
+    const bool has_bands = phase.contraction->columns > 1;
+    text = (has_bands ? bands.decoded(text) : "") + text;
+    if (has_bands)
+      parameters.push_back(index(bands, text));
+    return function(parameters, text);
+  };
+  const auto decoded = [](CountedNest &nest, const std::string &text) { return nest.decoded(text) + text; };
+  const std::string left_text = decoded(rows, decoded(depth, of_left)), right_text = decoded(depth, of_right),
+                    end_text = decoded(rows, end);
+  const std::string &total_name = printer_.name(total);
+  const Printer::Range range = printer_.range(columns);
+  const std::string shape = rows.span() + ", " + (phase.contraction->columns > 1 ? bands.count() + ", " : "") + "{" +
+                            range.begin + ", " + range.end + "}, " + depth.span();
+  std::string text = helper("contract") + "<" + kLaneCount + ", " + Spelling::arithmetic(type) + ">(" + team + ", " +
+                     memory + ", " + shape + ", " + printer_.spelling.identity(element[2].monoid, type) + ",\n" +
+                     function({index(rows, left_text), index(depth, left_text)}, left_text,
+                              Spelling::arithmetic(kernel_.vars[left].type)) +
+                     ",\n" +
+                     of_columns({index(depth, right_text), parameter("int64_t", n, right_text),
+                                 parameter("auto", active_, right_text)},
+                                right_text) +
+                     ",\n" +
+                     function({"auto& " + total_name, parameter("auto", printer_.name(left), step),
+                               parameter("auto", printer_.name(right), step)},
+                              step) +
+                     ",\n" +
+                     of_columns({index(rows, end_text), parameter("int64_t", n, end_text),
+                                 parameter("auto", active_, end_text), parameter("auto", total_name, end_text)},
+                                end_text) +
+                     ");";
+  const std::string lanes = helper("kLanes" + std::to_string(8 * widest_));
+  std::string cut = "Cut<" + Spelling::arithmetic(kernel_.vars[left].type) + ", " +
+                    Spelling::arithmetic(kernel_.vars[right].type) + ", " + kLaneCount + ">({0, " + rows.room() +
+                    "}, " + bands.room() + ", {0, " + printer_.size_text(printer_.room_of(columns.axis)) + "}, {0, " +
+                    depth.room() + "})";
+  for (std::string *one : {&text, &cut})
+    replace_all(*one, kLaneCount, lanes);
+  printer_.lines.add(text);
+  return cut;
+}
+
+} // namespace kgen

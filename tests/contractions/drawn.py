@@ -1,0 +1,101 @@
+"""Contractions drawn at random: products and distances of two or three factors whose axes play random roles, in random
+orders of storage, with what may stand around them. Each is a spec, and a reference in NumPy."""
+
+import math
+import random
+
+import numpy as np
+
+ROLES = {"batch": "AB", "row": "MP", "column": "NQ", "depth": "KL"}
+ELEMENTS = {  # of the body, and of the reference
+    "dot({x}, {y}, {depth})": lambda x, y: x * y,
+    "sum({x} * {y}, {depth})": lambda x, y: x * y,
+    "sum(({x} - {y}) * ({x} - {y}), {depth})": lambda x, y: (x - y) ** 2,
+    "sum(abs({x} - {y}), {depth})": lambda x, y: abs(x - y),
+    "max({x} + {y}, {depth})": lambda x, y: x + y,
+}
+ENDS = {
+    "z = v;": lambda v, bias: v,
+    "z = v + bias;": lambda v, bias: v + bias,
+    "z = max(v * 0.5 + bias, 0);": lambda v, bias: np.maximum(v * 0.5 + bias, 0),
+}
+SIZES = {"batch": (1, 3), "row": (1, 40), "column": (1, 70), "depth": (1, 90)}
+KINDS = ["f32", "f32", "f64", "bf16"]
+
+
+class Drawn:
+    def __init__(self, seed):
+        draw = random.Random(seed)
+        self.name = f"drawn_{seed}"
+        self.axes = {role: names[: draw.choice(counts)] for (role, names), counts in
+                     zip(ROLES.items(), ([0, 0, 1], [1, 1, 2], [1, 1, 2], [1, 1, 1, 2]))}
+        self.type = draw.choice(KINDS)
+        self.element, self.value = draw.choice(list(ELEMENTS.items()))
+        self.end, self.finish = draw.choice(list(ENDS.items()))
+        self.scaled = "max" not in self.element and "abs" not in self.element and "-" not in self.element and draw.random() < 0.3
+        batch, row, column, depth = (self.axes[role] for role in ROLES)
+        shuffled = lambda names: "".join(draw.sample(names, len(names)))
+        self.x, self.y = shuffled(batch + row + depth), shuffled(batch + column + depth)
+        last = draw.choice(row + column)  # neighbours in the result differ in one factor
+        self.z = shuffled((batch + row + column).replace(last, "")) + last
+        self.bias = draw.choice([row, column])
+        self.spec = self.text(depth)
+
+    def text(self, depth):
+        array = lambda names: ", ".join(names)
+        x = "x * scale" if self.scaled else "x"
+        body = "real v = " + self.element.format(x=x, y="y", depth=array(depth)) + "; " + self.end
+        lines = [f'kernel = "{self.name}"', f'inputs.x = "{self.type}[{array(self.x)}]"', f'inputs.y = "{self.type}[{array(self.y)}]"']
+        lines += [f'inputs.scale = "f32[{array(depth)}]"'] if self.scaled else []
+        lines += [f'inputs.bias = "f32[{array(self.bias)}]"'] if "bias" in self.end else []
+        return "\n".join([*lines, f'outputs.z = "{self.type}[{array(self.z)}]"', f"body = '{body}'", ""])
+
+    def sizes(self, number):
+        """The first calls are small, later ones large enough that both factors are packed."""
+        draw = random.Random(f"{self.name} {number}")
+        most = {role: high for role, (_, high) in SIZES.items()}
+        if number == 0:
+            most = {role: 3 for role in most}
+        sizes = {axis: draw.randint(SIZES[role][0], most[role]) for role, names in self.axes.items() for axis in names}
+        if number == 2:
+            for role, least in (("row", 27), ("column", 90), ("depth", 150)):
+                sizes[self.axes[role][0]] = least + draw.randint(0, 9)
+                for axis in self.axes[role][1:]:
+                    sizes[axis] = draw.randint(1, 3)
+        return sizes
+
+    def arguments(self, sizes, convert):
+        numbers = np.random.default_rng(7)
+        shape = lambda names: tuple(sizes[axis] for axis in names)
+        values = {"x": convert(self.type, numbers.standard_normal(shape(self.x))),
+                  "y": convert(self.type, numbers.standard_normal(shape(self.y)))}
+        if self.scaled:
+            values["scale"] = convert("f32", numbers.standard_normal(shape(self.axes["depth"])))
+        if "bias" in self.end:
+            values["bias"] = convert("f32", numbers.standard_normal(shape(self.bias)))
+        return values
+
+    def expected(self, values, sizes):
+        """In f64: the result, and the sum of the magnitudes that went into each number."""
+        batch, row, column, depth = (self.axes[role] for role in ROLES)
+        order = batch + row + column + depth
+        spread = lambda value, names: value.astype(np.float64).transpose(
+            [names.index(axis) for axis in order if axis in names]).reshape(
+            [sizes[axis] if axis in names else 1 for axis in order])
+        x = spread(values["x"], self.x)
+        if self.scaled:
+            x = x * spread(values["scale"], depth)
+        each = np.broadcast_to(self.value(x, spread(values["y"], self.y)), [sizes[axis] for axis in order])
+        folded = tuple(range(len(order) - len(depth), len(order)))
+        total = each.max(axis=folded) if "max" in self.element else each.sum(axis=folded)
+        bias = spread(values["bias"], self.bias)[(...,) + (0,) * len(depth)] if "bias" in self.end else 0.0
+        z = [(batch + row + column).index(axis) for axis in self.z]
+        result = np.broadcast_to(self.finish(total, bias), total.shape)
+        return result.transpose(z), (abs(each).sum(axis=folded) + abs(bias)).transpose(z)
+
+
+def tolerance(drawn, expected, magnitude, sizes):
+    depth = math.prod(sizes[axis] for axis in drawn.axes["depth"])
+    stored = {"f32": 2.0**-24, "f64": 2.0**-53, "bf16": 2.0**-9}[drawn.type]
+    summed = 2.0**-53 if drawn.type == "f64" and not drawn.scaled else 2.0**-24
+    return 4 * stored * abs(expected) + 8 * summed * (1 + math.log2(depth)) * magnitude + 1e-30
