@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kLeastDepth = 9;   // where fewer numbers are folded, the result costs more than the fold
 constexpr int64_t kLeastColumns = 8; // fewer fill no vector
-constexpr int64_t kManyRows = 8;     // for which columns that lie across memory are worth being packed
+constexpr int64_t kManyRows = 32;    // for which columns that lie across memory are worth being packed
 
 using Nodes = std::vector<PlanNode>;
 
@@ -51,7 +51,20 @@ PlanNode wrapped(const std::vector<PlanNode> &loops, std::vector<PlanNode> body)
   return body.front();
 }
 
-std::optional<Nest> find_nest(const PlanNode &root) {
+// The statements of the innermost loop, with what only names a part of another's value put in there.
+Nodes without_names(Plan &plan, Nodes list) {
+  while (list.size() > 1 && list.front().kind == PlanNode::Kind::assign && list.front().coords.empty() &&
+         list.front().indices.empty() && plan.storage[list.front().target].kind == Storage::Kind::scalar &&
+         plan.kernel.vars[list.front().target].type == plan.kernel.expr(list.front().value).type) {
+    const PlanNode name = list.front();
+    list.erase(list.begin());
+    for (PlanNode &node : list)
+      replace_reads(plan.kernel, node, name.target, name.value, true);
+  }
+  return list;
+}
+
+std::optional<Nest> find_nest(Plan &plan, const PlanNode &root) {
   Nest nest;
   const PlanNode *node = &root;
   while (true) {
@@ -66,13 +79,14 @@ std::optional<Nest> find_nest(const PlanNode &root) {
   if (std::count_if(nest.body.begin(), nest.body.end(), loops) != 1)
     return std::nullopt;
   nest.fold = static_cast<size_t>(std::find_if(nest.body.begin(), nest.body.end(), loops) - nest.body.begin());
-  const PlanNode *inner = &nest.body[nest.fold];
-  for (; is_loop(*inner, PlanNode::Order::reduction); inner = &inner->body.front()) {
-    nest.depth.push_back(without_body(*inner));
-    if (inner->body.size() != 1)
-      return std::nullopt;
+  Nodes inner = {nest.body[nest.fold]};
+  while (inner.size() == 1 && is_loop(inner.front(), PlanNode::Order::reduction)) {
+    nest.depth.push_back(without_body(inner.front()));
+    inner = without_names(plan, Nodes(inner.front().body));
   }
-  nest.step = *inner;
+  if (inner.size() != 1)
+    return std::nullopt;
+  nest.step = inner.front();
   return nest;
 }
 
@@ -81,7 +95,7 @@ public:
   Contractions(Plan &plan, Phase &phase) : plan_(plan), kernel_(plan.kernel), phase_(phase) {}
 
   bool run() {
-    std::optional<Nest> nest = find_nest(phase_.nodes.front());
+    std::optional<Nest> nest = find_nest(plan_, phase_.nodes.front());
     if (!nest)
       return false;
     nest_ = std::move(*nest);
@@ -376,7 +390,7 @@ std::optional<Plan> in_phases(Plan plan, size_t phase, const Nodes &loops, Parts
 // statement's, which sets the one that they know.
 class TakenOut {
 public:
-  explicit TakenOut(Kernel &kernel) : kernel_(kernel) {}
+  explicit TakenOut(Plan &plan) : plan_(plan), kernel_(plan.kernel) {}
 
   // Leaves the rest in `loop`; nothing where there is no such fold.
   std::optional<PlanNode> first_fold(PlanNode &loop) {
@@ -386,8 +400,10 @@ public:
     while (inner != nullptr && is_loop(*inner, PlanNode::Order::reduction) &&
            is_loop(inner->body.front(), PlanNode::Order::reduction))
       inner = &inner->body.front();
-    if (inner == nullptr || !is_loop(*inner, PlanNode::Order::reduction) ||
-        inner->body.front().kind != PlanNode::Kind::fold_step)
+    if (inner == nullptr || !is_loop(*inner, PlanNode::Order::reduction))
+      return std::nullopt;
+    inner->body = without_names(plan_, inner->body);
+    if (inner->body.front().kind != PlanNode::Kind::fold_step)
       return std::nullopt;
     const PlanNode step = inner->body.front();
     const auto starts = [&](const PlanNode &n) {
@@ -417,6 +433,7 @@ private:
     nest.body.front().target = total;
   }
 
+  Plan &plan_;
   Kernel &kernel_;
 };
 
@@ -432,7 +449,7 @@ std::optional<Plan> part(const Plan &plan, size_t phase, size_t at) {
       return whole;
   Plan other = plan;
   PlanNode rest = *here;
-  const std::optional<PlanNode> fold = TakenOut(other.kernel).first_fold(rest);
+  const std::optional<PlanNode> fold = TakenOut(other).first_fold(rest);
   if (!fold)
     return std::nullopt;
   other.storage.resize(other.kernel.vars.size());

@@ -38,6 +38,38 @@ for _name in ("matmul", "matmul_halves", "matmul_blocked", "matmul_batched"):
     REFERENCES[_name] = lambda inputs, sizes, params: {"z": product(inputs)}
 
 
+@reference
+def mlp(inputs, sizes, params):
+    hidden = activate("gelu", matmul(Num(inputs["x"]), Num(inputs["w1"])) + inputs["b1"])
+    return {"z": matmul(hidden, Num(inputs["w2"])) + inputs["b2"]}
+
+
+@reference
+def gated_mlp(inputs, sizes, params):
+    x = Num(inputs["x"])
+    hidden = activate("silu", matmul(x, Num(inputs["gate"]))) * matmul(x, Num(inputs["up"]))
+    return {"z": matmul(hidden, Num(inputs["down"]))}
+
+
+@reference
+def matmul_softmax(inputs, sizes, params):
+    score = matmul(Num(inputs["x"]), Num(inputs["w"])) + inputs["b"]
+    e = exp(score - score.max(-1, keep=True))
+    return {"p": e / e.sum(-1, keep=True)}
+
+
+@reference
+def linear_norm(inputs, sizes, params):
+    v = matmul(Num(inputs["x"]), Num(inputs["w"].T)) + inputs["residual"]
+    return {"y": v * rsqrt((v * v).mean(-1, keep=True) + params["eps"]) * inputs["gamma"]}
+
+
+@reference
+def nearest_distance(inputs, sizes, params):
+    difference = Num(inputs["x"][:, None, :]) - inputs["centre"]
+    return {"distance": 0 - (0 - (difference * difference).sum(-1)).max(-1)}
+
+
 # Normalisation.
 
 
