@@ -227,14 +227,23 @@ std::vector<std::string> inputs_with_gradient(const Signature &forward, const Si
   return out;
 }
 
+bool takes_gradient_of(const Signature &backward, const std::string &output) {
+  return std::ranges::any_of(backward.arrays, [&](const SignatureArray &a) {
+    return a.is_argument() && (a.name == "d_" + output || a.name == "d2_" + output || a.name == "d3_" + output);
+  });
+}
+
 std::string autograd_text(const BindingInput &input, const Signature *backward) {
   const Signature &s = input.signature;
   if (backward != nullptr)
     return Autograd(input, *backward).text();
   if (!differentiable(s))
     return "";
-  return "def _backward(ctx, *gradients):\n    raise RuntimeError(\"" + s.kernel +
-         " has no backward kernel; `kgen grad " + s.file_name + "` writes one\")\n\n\n" +
+  const std::string why = input.forward != nullptr
+                              ? "the operator " + s.kernel + " keeps too little for gradients; " + s.function +
+                                    "() of " + s.kernel + "_torch keeps more"
+                              : s.kernel + " has no backward kernel; `kgen grad " + s.file_name + "` writes one";
+  return "def _backward(ctx, *gradients):\n    raise RuntimeError(\"" + why + "\")\n\n\n" +
          "torch.library.register_autograd(\"" + input.options.bind_namespace + "::" + s.function +
          "\", _backward)\n\n\n";
 }
