@@ -18,8 +18,8 @@ struct BoundSpec {
 };
 
 // Looks for the spec of each one's gradients: the file that its key `backward` names, one of the specs that is
-// `backward_of` it, or a NAME_backward.toml beside it that is; likewise for NAME_forward, where that reads what only this
-// one gives. They join the specs: their files are needed, too. An error where one wants or gives other arrays than
+// `backward_of` it, or a NAME_backward.toml beside it that is. Likewise for NAME_forward, where that reads what only
+// this one gives. They join the specs: their files are needed, too. An error where one wants or gives other arrays than
 // `kgen grad` says.
 void find_backwards(std::vector<BoundSpec> &specs, const LoadOptions &load, Diagnostics &diags);
 

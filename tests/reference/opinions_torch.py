@@ -184,6 +184,5 @@ def rope(x, s, p):
 
 TORCH["activation_backward"] = by_autograd(activation, ("x", "bias"), bias="N")
 TORCH["matmul_activation_backward"] = by_autograd(matmul_activation, ("x", "y", "bias"))
-TORCH["conv2d_backward"] = by_autograd(conv2d, ("x", "w", "bias"), bias="O")
 TORCH["cross_entropy_backward"] = by_autograd(cross_entropy, ("score",))
 TORCH["rope_backward"] = by_autograd(rope, ("x", "cosine", "sine"))

@@ -6,11 +6,6 @@ from magnitude import Num, erf, exp, lift, matmul, maximum, sigmoid, where
 from registry import Result, reference
 
 
-def multilinear(function, n, *arrays):
-    """A sum of products of one element of each array, of n terms."""
-    return Num(function(*arrays), len(arrays) * function(*map(np.abs, arrays)), n)
-
-
 def slope(name, v):
     """The derivatives of the activations."""
     if name == "identity":
@@ -88,35 +83,6 @@ def attention_backward(inputs, sizes, params):
         "d_q": scale * matmul(d_scores, k),
         "d_k": scale * matmul(d_scores.swap(-1, -2), q),
         "d_v": matmul(p.swap(-1, -2), d_o),
-    }
-
-
-@reference
-def conv2d_backward(inputs, sizes, params):
-    x, w, d_y = inputs["x"], inputs["w"], inputs["d_y"]
-    p, q = d_y.shape[2:]
-
-    def taps(array):
-        """The elements that each tap of the window meets, of an array with a border of 1."""
-        return [(i, j, array[:, :, i : i + 2 * p : 2, j : j + 2 * q : 2]) for i in range(3) for j in range(3)]
-
-    def of_x(w, d_y):
-        wide = np.zeros((x.shape[0], x.shape[1], x.shape[2] + 3, x.shape[3] + 3))
-        for i, j, met in taps(wide):
-            met += np.einsum("bopq,oc->bcpq", d_y, w[:, :, i, j])
-        return wide[:, :, 1 : 1 + x.shape[2], 1 : 1 + x.shape[3]]
-
-    def of_w(x, d_y):
-        out = np.zeros(w.shape)
-        for i, j, met in taps(np.pad(x, [(0, 0), (0, 0), (1, 2), (1, 2)])):
-            out[:, :, i, j] = np.einsum("bopq,bcpq->oc", d_y, met)
-        return out
-
-    bias = np.zeros(w.shape[0]) if inputs["bias"] is None else Num(d_y).sum((0, 2, 3))
-    return {
-        "d_x": multilinear(of_x, 9 * max(w.shape[0], 1), w, d_y),
-        "d_w": multilinear(of_w, max(d_y.shape[0] * p * q, 1), x, d_y),
-        "d_bias": bias,
     }
 
 
