@@ -141,7 +141,7 @@ class Package(unittest.TestCase):
     def test_a_spec_may_name_the_file_of_its_gradients(self):
         import torch
         wrong = SCALE.replace('"scale"', '"scale_backward"\nbackward_of = "scale"').replace("inputs.x", "inputs.d_y")
-        wrong = wrong.replace("outputs.y", "outputs.d_x").replace("a * x", "100 * a * d_y").replace("y =", "d_x =")
+        wrong = wrong.replace("outputs.y", "outputs.d_x").replace("a * x", "100 * a * d_y").replace("\ny =", "\nd_x =")
         (self.folder / "other").mkdir()
         self.write("other/mine.toml", wrong)
         scale = kgen.load(self.write("scale.toml", 'backward = "other/mine.toml"\n' + SCALE))

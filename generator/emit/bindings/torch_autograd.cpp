@@ -69,9 +69,15 @@ private:
 
   // A gradient that is not given must be null for the kernel, or zeros.
   bool materializes() const {
-    return s_.outputs().size() > 1 && std::ranges::any_of(b_.arrays, [&](const SignatureArray &a) {
+    return gradients_taken() > 1 && std::ranges::any_of(b_.arrays, [&](const SignatureArray &a) {
              return a.is_argument() && !a.optional && !gradient_of(s_, a.name).empty();
            });
+  }
+
+  size_t gradients_taken() const {
+    const std::vector<int> outputs = s_.outputs();
+    return static_cast<size_t>(std::ranges::count_if(
+        outputs, [&](int output) { return backward_array(s_.arrays[output].name, false) != nullptr; }));
   }
 
   std::string setup_context() const {
@@ -151,7 +157,7 @@ private:
       if (gradient == nullptr && is_real(outputs[i]))
         out += "    if " + at + " is not None:\n        raise RuntimeError(\"" + b_.kernel + " takes no gradient of " +
                s_.arrays[outputs[i]].name + "\")\n";
-      if (gradient != nullptr && !gradient->optional && outputs.size() == 1)
+      if (gradient != nullptr && !gradient->optional && gradients_taken() == 1)
         out += "    if " + at + " is None:\n        return (None,) * " + std::to_string(positional()) + "\n";
     }
     for (const SignatureParameter &p : s_.parameters)
