@@ -32,7 +32,8 @@ def load(spec, *, include=(), namespace="kgen", **defines):
     options = [f"--include={folder}" for folder in folders]
     for name, value in sorted(defines.items()):
         options.append(f"-D{name}={value}")
-    name = cache.key(text, _functions(text, folders), namespace, *options, cache.stamp(tool.executable()))
+    beside = _given_gradient(text, path)
+    name = cache.key(text, _functions(text, folders), beside.read_text() if beside else "", namespace, *options, cache.stamp(tool.executable()))
     own = f"kgen_{name[:12]}" if namespace == "kgen" else namespace
     folder = cache.entry(name, lambda part: _generate(part, text, path, options, own))
     return Kernel(folder, options, namespace)
@@ -80,14 +81,18 @@ class Kernel:
         """What kgen found out about the kernel: axes, verdicts, plans, cost."""
         return tool.run("explain", "spec.toml", *self._options, "--color", "never", folder=self._folder)
 
-    def grad(self, of=(), with_=()):
-        """The kernel of its gradients: `of` these inputs, given those `with_` these outputs; default all."""
+    def grad(self, of=(), with_=(), save=()):
+        """The kernel of its gradients: `of` these inputs, given those `with_` these outputs; default all. It reads what
+        `save` names, outputs and locals of the body; of locals, the kernel that gives them is its `forward`."""
         chosen = [f"--{option}={','.join([names] if isinstance(names, str) else names)}"
-                  for option, names in (("of", of), ("with", with_)) if names]
+                  for option, names in (("of", of), ("with", with_), ("save", save)) if names]
         name = hashlib.sha256("\0".join([str(self._folder), *chosen]).encode()).hexdigest()[:32]
         folder = cache.entry(name, lambda part: tool.run("grad", "spec.toml", *self._options, *chosen, "-o", part,
                                                          folder=self._folder))
-        return load(next(folder.glob("*.toml")).read_text(), namespace=self._namespace)
+        gradient = load(next(folder.glob("*_backward.toml")).read_text(), namespace=self._namespace)
+        for forward in folder.glob("*_forward.toml"):
+            gradient.forward = load(forward.read_text(), namespace=self._namespace)
+        return gradient
 
     def _first(self, arguments, keywords):
         for argument in [*arguments, *keywords.values()]:
@@ -153,11 +158,17 @@ def _generate(part, text, path, options, namespace):
              "--bind", ",".join(dict.fromkeys(FRAMEWORKS.values())), folder=part)
 
 
+def _given_gradient(text, path):
+    """The file of the spec of the gradients: that which the key `backward` names, or NAME_backward.toml; None: there is
+    none."""
+    declared = _declared(text)
+    beside = path and path.parent / str(declared.get("backward", f"{declared.get('kernel')}_backward.toml"))
+    return beside if beside and beside.is_file() else None
+
+
 def _gradient(part, text, path, options):
     """The spec of the gradients, which frameworks may ask for: where none lies beside the spec, that of `kgen grad`."""
-    declared = _declared(text)
-    beside = path and path.with_name(f"{declared.get('kernel')}_backward.toml")
-    if "backward_of" in declared or (beside and beside.exists()):
+    if "backward_of" in _declared(text) or _given_gradient(text, path):
         return []
     with contextlib.suppress(SpecError):  # what has no gradient goes without one
         tool.run("grad", path or "spec.toml", *options, "-o", part, folder=part)

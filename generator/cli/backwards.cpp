@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "support/files.h"
 
@@ -58,42 +57,123 @@ void check_contract(const Spec &forward, const Spec &backward, Diagnostics &diag
       refuse(scalar.name, scalar.place, "is no scalar there");
 }
 
+// Does it read what the forward kernel neither takes nor gives?
+bool reads_more(const Spec &forward, const Spec &backward) {
+  return std::ranges::any_of(backward.operands, [&](const OperandDecl &o) {
+    return o.role == Role::input && !has(forward, Role::input, o.name) && !has(forward, Role::output, o.name) &&
+           !has(forward, Role::output, without_prefix(o.name));
+  });
+}
+
+class Finder {
+public:
+  Finder(std::vector<BoundSpec> &specs, const LoadOptions &load, Diagnostics &diags)
+      : specs_(specs), load_(load), diags_(diags) {
+    load_.for_those_that_declare = true;
+    for (const BoundSpec &spec : specs)
+      loaded_.push_back(load_quietly(spec.file.path, load_));
+  }
+
+  void run() {
+    for (size_t i = 0, count = specs_.size(); i < count; ++i) {
+      const size_t backward = loaded_[i] ? backward_of(i) : kNone;
+      if (backward == kNone)
+        continue;
+      const std::string name = loaded_[i]->kernel + "_forward";
+      const size_t forward = reads_more(*loaded_[i], *loaded_[backward])
+                                 ? named(name, beside(specs_[backward].file.path, name), i)
+                                 : kNone;
+      check_contract(*loaded_[forward == kNone ? i : forward], *loaded_[backward], diags_);
+      specs_[i].backward = specs_[backward].file.path;
+      if (forward == kNone)
+        continue;
+      specs_[i].forward = specs_[forward].file.path;
+      specs_[forward].backward = specs_[backward].file.path;
+    }
+  }
+
+private:
+  static constexpr size_t kNone = SIZE_MAX;
+
+  static std::string beside(const std::string &path, const std::string &name) {
+    return (fs::path(path).parent_path() / (name + ".toml")).generic_string();
+  }
+
+  // The spec of a file: among those that are there, or joining them.
+  size_t spec_at(const std::string &path, const std::string &folder) {
+    std::error_code error;
+    for (size_t i = 0; i < specs_.size(); ++i)
+      if (fs::equivalent(specs_[i].file.path, path, error))
+        return i;
+    std::optional<Spec> spec = fs::is_regular_file(path, error) ? load_quietly(path, load_) : std::nullopt;
+    if (!spec)
+      return kNone;
+    specs_.push_back({{path, folder}, "", "", true});
+    loaded_.push_back(std::move(spec));
+    return specs_.size() - 1;
+  }
+
+  size_t named(const std::string &kernel, const std::string &path, size_t whose) {
+    for (size_t i = 0; i < specs_.size(); ++i)
+      if (loaded_[i] && loaded_[i]->kernel == kernel)
+        return i;
+    return spec_at(path, specs_[whose].file.folder);
+  }
+
+  size_t backward_of(size_t i) {
+    const Spec spec = *loaded_[i];
+    if (!spec.backward.empty())
+      return at_its_key(i);
+    for (size_t k = 0; k < specs_.size(); ++k)
+      if (loaded_[k] && loaded_[k]->backward_of == spec.kernel)
+        return k;
+    const std::string path = beside(specs_[i].file.path, spec.kernel + "_backward");
+    std::error_code error;
+    const std::optional<Spec> other = fs::is_regular_file(path, error) ? load_quietly(path, load_) : std::nullopt;
+    return other && other->backward_of == spec.kernel ? spec_at(path, specs_[i].file.folder) : kNone;
+  }
+
+  size_t at_its_key(size_t i) {
+    const Spec spec = *loaded_[i];
+    const std::string path = (fs::path(specs_[i].file.path).parent_path() / spec.backward).lexically_normal().string();
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) {
+      diags_.add(DiagId::file_unreadable, spec.backward_place, {path, "there is no such file"}).help =
+          "`kgen grad " + spec.file_name + "` writes one";
+      return kNone;
+    }
+    const size_t found = spec_at(path, specs_[i].file.folder);
+    if (found == kNone) { // what is wrong with it is said when it is compiled
+      specs_.push_back({{path, specs_[i].file.folder}, "", "", true});
+      loaded_.emplace_back();
+      return kNone;
+    }
+    if (loaded_[found]->backward_of == spec.kernel)
+      return found;
+    diags_
+        .add(DiagId::file_bad_array, spec.backward_place,
+             {path, spec.kernel,
+              loaded_[found]->backward_of.empty() ? "it is the gradient of nothing"
+                                                  : "it is the gradient of `" + loaded_[found]->backward_of + "`"})
+        .help = "write backward_of = \"" + spec.kernel + "\" there";
+    return kNone;
+  }
+
+  std::vector<BoundSpec> &specs_;
+  LoadOptions load_;
+  Diagnostics &diags_;
+  std::vector<std::optional<Spec>> loaded_;
+};
+
 } // namespace
 
 void find_backwards(std::vector<BoundSpec> &specs, const LoadOptions &load, Diagnostics &diags) {
-  LoadOptions lenient = load;
-  lenient.for_those_that_declare = true;
-  std::vector<std::optional<Spec>> loaded;
-  std::map<std::string, size_t> backwards; // by the kernel that it is backward of
-  for (const BoundSpec &spec : specs) {
-    loaded.push_back(load_quietly(spec.file.path, lenient));
-    if (loaded.back() && !loaded.back()->backward_of.empty())
-      backwards.emplace(loaded.back()->backward_of, loaded.size() - 1);
-  }
-  std::error_code error;
-  for (size_t i = 0, count = specs.size(); i < count; ++i) {
-    if (!loaded[i])
-      continue;
-    const std::string &kernel = loaded[i]->kernel;
-    const std::string beside =
-        (fs::path(specs[i].file.path).parent_path() / (kernel + "_backward.toml")).generic_string();
-    std::optional<Spec> backward;
-    if (const auto given = backwards.find(kernel); given != backwards.end()) {
-      backward = loaded[given->second];
-    } else if (fs::is_regular_file(beside, error)) {
-      backward = load_quietly(beside, lenient);
-      if (!backward || backward->backward_of != kernel)
-        continue;
-      specs.push_back({{beside, specs[i].file.folder}, "", true});
-    }
-    if (!backward)
-      continue;
-    specs[i].backward = backward->path;
-    check_contract(*loaded[i], *backward, diags);
-  }
+  Finder(specs, load, diags).run();
 }
 
 std::optional<Signature> signature_of_file(const std::string &path, const CompileOptions &options) {
+  if (path.empty())
+    return std::nullopt;
   CompileOptions until_rewritten = options;
   until_rewritten.last = Stage::rewrite;
   until_rewritten.load.for_those_that_declare = true;

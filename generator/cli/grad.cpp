@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/gradient.h"
+#include "grad/forward.h"
 #include "grad/grad.h"
 #include "support/files.h"
 #include "support/text.h"
@@ -20,40 +21,122 @@ std::vector<std::string> names_of(const std::vector<std::string> &lists) {
   return out;
 }
 
-} // namespace
+// What is differentiated: the kernel with the bodies of its variants.
+struct Forward {
+  Compiled compiled;
+  std::vector<body::Body> bodies;
+};
 
-std::optional<BackwardSpec> backward_of(const Options &options, const std::string &path, Diagnostics &diags) {
-  LoadOptions load;
-  if (!load_options(options, load))
-    return std::nullopt;
-  const std::optional<Compiled> compiled = compile_file(path, compile_options(options, load, Stage::facts), diags);
+std::optional<Forward> forward_of(const std::string &path, const std::string &text, const CompileOptions &how,
+                                  Diagnostics &diags) {
+  std::optional<Compiled> compiled = compile(path, text, how, diags);
   if (!compiled)
     return std::nullopt;
   Diagnostics known; // said above
-  const auto bodies = body::parse_body(compiled->spec, compiled->variants, known);
+  auto bodies = body::parse_body(compiled->spec, compiled->variants, known);
   if (!bodies)
     return std::nullopt;
-  GradOptions how;
-  how.of = names_of(options.of);
-  how.with = names_of(options.with);
-  how.deterministic = options.deterministic;
-  std::optional<BackwardSpec> out = differentiate(compiled->spec, compiled->variants, *bodies, how, diags);
+  return Forward{std::move(*compiled), std::move(*bodies)};
+}
+
+// What was written is right: it goes through all that any spec goes through.
+std::string trouble_of(const Diagnostics &own) {
+  const std::vector<Diagnostic> messages = own.sorted();
+  return messages.front().text + (messages.front().help.empty() ? "" : "; " + messages.front().help);
+}
+
+// Instead of the kernel the one that gives the saved locals, too; its text.
+std::optional<std::string> save_locals(Forward &forward, const std::string &text, const std::string &folder,
+                                       const SaveOptions &save, const CompileOptions &how, Diagnostics &diags) {
+  const Spec &spec = forward.compiled.spec;
+  std::vector<Kernel> kernels;
+  for (const Variation &variation : forward.compiled.variations)
+    kernels.push_back(variation.kernel);
+  std::optional<std::string> out = forward_document(spec, text, forward.bodies, kernels, save, diags);
   if (!out)
     return std::nullopt;
-  // What is written is right: it goes through all that any spec goes through.
   Diagnostics own;
-  const std::string file = out->kernel + ".toml";
-  own.add_source(file, out->text);
-  CompileOptions again = compile_options(options, LoadOptions{}, Stage::facts);
-  if (!compile(file, out->text, again, own)) {
-    const std::vector<Diagnostic> messages = own.sorted();
-    const Diagnostic &first = messages.front();
-    diags.add(DiagId::grad_refused, compiled->spec.kernel_place, {"`" + compiled->spec.kernel + "`"}).help =
-        "its backward kernel would be refused: " + first.text + (first.help.empty() ? "" : "; " + first.help);
-    if (std::getenv("KGEN_GRAD_SHOW") != nullptr)
-      std::cerr << out->text << own.render(Diagnostics::Format::human, false);
+  const std::string path = (std::filesystem::path(folder) / (spec.kernel + "_forward.toml")).string();
+  std::optional<Forward> made = forward_of(path, *out, how, own);
+  if (!made) {
+    diags.add(DiagId::grad_not_saved, spec.kernel_place, {saved_locals(spec, save)[0], "as an output it is refused"})
+        .help = trouble_of(own);
     return std::nullopt;
   }
+  made->compiled.spec.kernel = spec.kernel;
+  made->compiled.spec.file_name = spec.file_name;
+  made->compiled.spec.kernel_place = spec.kernel_place;
+  forward = std::move(*made);
+  return out;
+}
+
+std::vector<std::string> outputs_of(const Spec &spec) {
+  std::vector<std::string> out;
+  for (const OperandDecl &operand : spec.operands)
+    if (operand.role == Role::output)
+      out.push_back(operand.name);
+  return out;
+}
+
+GradOptions grad_options(const Options &options) {
+  GradOptions out;
+  out.of = names_of(options.of);
+  out.with = names_of(options.with);
+  out.deterministic = options.deterministic;
+  out.advise = options.command == Command::grad && options.save.empty();
+  return out;
+}
+
+bool check_written(const Options &options, const Spec &spec, const BackwardSpec &written, Diagnostics &diags) {
+  Diagnostics own;
+  const std::string file = written.kernel + ".toml";
+  own.add_source(file, written.text);
+  if (compile(file, written.text, compile_options(options, LoadOptions{}, Stage::facts), own))
+    return true;
+  diags.add(DiagId::grad_refused, spec.kernel_place, {"`" + spec.kernel + "`"}).help =
+      "its backward kernel would be refused: " + trouble_of(own);
+  if (std::getenv("KGEN_GRAD_SHOW") != nullptr)
+    std::cerr << written.text << own.render(Diagnostics::Format::human, false);
+  return false;
+}
+
+} // namespace
+
+std::optional<BackwardSpec> backward_of(const Options &options, const std::string &path, const std::string &folder,
+                                        Diagnostics &diags) {
+  LoadOptions load;
+  if (!load_options(options, load))
+    return std::nullopt;
+  const CompileOptions compiling = compile_options(options, load, Stage::facts);
+  const std::optional<std::string> text = read_source(path, diags);
+  std::optional<Forward> forward = text ? forward_of(path, *text, compiling, diags) : std::nullopt;
+  if (!forward)
+    return std::nullopt;
+  GradOptions how = grad_options(options);
+  SaveOptions save{names_of(options.save), true};
+  std::error_code error;
+  save.functions_from_stay =
+      std::filesystem::exists(std::filesystem::path(folder) / forward->compiled.spec.functions_from, error);
+  std::string forward_text;
+  if (!saved_locals(forward->compiled.spec, save).empty()) {
+    if (how.with.empty())
+      how.with = outputs_of(forward->compiled.spec);
+    std::optional<std::string> made = save_locals(*forward, *text, folder, save, compiling, diags);
+    if (!made)
+      return std::nullopt;
+    forward_text = std::move(*made);
+  }
+  const Spec &spec = forward->compiled.spec;
+  std::optional<BackwardSpec> out = differentiate(spec, forward->compiled.variants, forward->bodies, how, diags);
+  if (!out || !check_written(options, spec, *out, diags))
+    return std::nullopt;
+  out->forward = forward_text;
+  for (const std::string &name : save.names)
+    if (out->reads.count(name) == 0) {
+      diags.add(DiagId::grad_not_saved, spec.kernel_place, {name, "the gradient does not need it"}).help =
+          "leave it out of --save";
+      return std::nullopt;
+    }
   return out;
 }
 
@@ -64,10 +147,15 @@ int write_gradient(const Options &options) {
     return kBadCommandLine;
   std::vector<OutputFile> files;
   for (const SpecFile &spec : find_specs(options, load, diags)) {
-    const std::optional<BackwardSpec> backward = backward_of(options, spec.path, diags);
-    if (backward)
-      files.push_back({(std::filesystem::path(options.output) / spec.folder / (backward->kernel + ".toml")).string(),
-                       backward->text});
+    const std::filesystem::path folder = std::filesystem::path(options.output) / spec.folder;
+    const std::optional<BackwardSpec> backward = backward_of(options, spec.path, folder.string(), diags);
+    if (!backward)
+      continue;
+    files.push_back({(folder / (backward->kernel + ".toml")).string(), backward->text});
+    if (!backward->forward.empty()) {
+      const std::string name = backward->kernel.substr(0, backward->kernel.size() - std::string("backward").size());
+      files.push_back({(folder / (name + "forward.toml")).string(), backward->forward});
+    }
   }
   if (diags.has_errors())
     return report(diags, options);

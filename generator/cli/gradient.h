@@ -6,8 +6,9 @@
 
 namespace kgen {
 
-// nullopt after a message.
-std::optional<BackwardSpec> backward_of(const Options &options, const std::string &path, Diagnostics &diags);
+// nullopt after a message. `folder` is where it is written to.
+std::optional<BackwardSpec> backward_of(const Options &options, const std::string &path, const std::string &folder,
+                                        Diagnostics &diags);
 
 // verify --grad
 int verify_grad(const Options &options);

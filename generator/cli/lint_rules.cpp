@@ -87,6 +87,27 @@ void find_unused_names(const Linted &linted, Diagnostics &diags) {
     ask("axis", axis.name, axis.place);
 }
 
+// What `derivative` calls: NAME_derivative of a choice of a parameter, perhaps with the number of an argument.
+bool is_derivative(const Spec &spec, std::string_view name) {
+  const size_t end = name.rfind("_derivative");
+  return end != std::string_view::npos && std::ranges::any_of(spec.params, [&](const Param &param) {
+           return std::ranges::any_of(param.choices, [&](const ParamValue &value) {
+             const auto *choice = std::get_if<std::string>(&value);
+             return choice != nullptr && *choice == name.substr(0, end);
+           });
+         });
+}
+
+// It has the parameters of NAME, needed or not.
+bool is_parameter_of_derivative(const Linted &linted, const Place &place) {
+  const std::vector<std::string> lines = split(linted.text, '\n');
+  const std::string &line = lines[static_cast<size_t>(place.line) - 1];
+  const std::string before = line.substr(0, static_cast<size_t>(place.column) - 1);
+  const size_t bracket = before.find('('), name = before.find_last_of(' ', bracket) + 1;
+  return bracket != std::string::npos && name < bracket &&
+         is_derivative(linted.compiled.spec, before.substr(name, bracket - name));
+}
+
 // Functions of the spec itself; a file of functions may serve other specs.
 void find_unused_functions(const Linted &linted, Diagnostics &diags) {
   if (!is_inline(linted))
@@ -104,7 +125,7 @@ void find_unused_functions(const Linted &linted, Diagnostics &diags) {
     if (!outermost || next == std::string_view::npos || text[next] != '(')
       return;
     const std::string name(text.substr(begin, end - begin));
-    if (words[name] > 1)
+    if (words[name] > 1 || is_derivative(linted.compiled.spec, name))
       return;
     const size_t line_begin = before.find_last_of('\n');
     Place place = functions.place;
@@ -137,7 +158,8 @@ void find_unread(const Linted &linted, Diagnostics &diags) {
   Words words;
   count_words(linted.document, words);
   for (const auto &[place, entry] : by_place)
-    if (const Var &var = *entry.first; !entry.second && words[var.name] > 0)
+    if (const Var &var = *entry.first;
+        !entry.second && words[var.name] > 0 && !is_parameter_of_derivative(linted, var.place))
       diags.add(DiagId::lint_unused, var.place,
                 {var.kind == Var::Kind::scratch ? "scratch" : "local", var.name, "read"});
 }

@@ -78,6 +78,8 @@ const OptionRow kOptions[] = {
      "x,w: the inputs and scalars whose gradients are wanted; default all floating inputs"},
     {"--with", kGrad | bit(Command::verify), &Options::with,
      "z: the outputs whose gradients are given; default all floating outputs"},
+    {"--save", kGrad, &Options::save,
+     "p: outputs and locals that the backward kernel reads; for locals NAME_forward.toml is written, which gives them"},
     {"--deterministic", kGrad | bit(Command::verify), &Options::deterministic,
      "sums over all lanes instead of floats that are added in any order"},
     {"--stop-after", bit(Command::generate), &Options::stop_after, "print what a stage made",

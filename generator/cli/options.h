@@ -47,7 +47,7 @@ struct Options {
   bool reference = false;
   int64_t threads = 0;
   std::string cxx, cxx_flags, model, model_library;
-  std::vector<std::string> of, with;
+  std::vector<std::string> of, with, save;
   bool deterministic = false, gradient = false;
   std::string data = "all";
   int64_t work = 2'000'000, seeds = 3;

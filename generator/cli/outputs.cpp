@@ -37,11 +37,10 @@ void make(const BoundSpec &spec, CompileOptions options, const std::string &to_r
   const std::optional<std::string> text = read_source(spec.file.path, made.diags);
   if (!text)
     return;
-  std::optional<Signature> backward;
-  if (!spec.backward.empty()) {
-    backward = signature_of_file(spec.backward, options);
-    options.emit.backward = backward ? &*backward : nullptr;
-  }
+  const std::optional<Signature> backward = signature_of_file(spec.backward, options);
+  const std::optional<Signature> forward = signature_of_file(spec.forward, options);
+  options.emit.backward = backward ? &*backward : nullptr;
+  options.emit.forward = forward ? &*forward : nullptr;
   std::optional<Compiled> compiled = compile(spec.file.path, *text, options, made.diags);
   if (!compiled)
     return;
@@ -108,7 +107,7 @@ std::optional<std::vector<MadeFile>> make_files(const Options &options, Diagnost
   }
   std::vector<BoundSpec> specs;
   for (const SpecFile &file : find_specs(options, load, diags))
-    specs.push_back({file, ""});
+    specs.push_back({file, "", ""});
   if (!options.bind.empty())
     find_backwards(specs, load, diags);
   const bool is_watched = options.format == "human" && ::isatty(STDERR_FILENO) != 0;

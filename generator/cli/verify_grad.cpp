@@ -273,7 +273,7 @@ int verify_grad(const Options &options) {
   if (!load_options(options, load))
     return kBadCommandLine;
   Diagnostics diags;
-  const std::optional<BackwardSpec> spec = backward_of(options, options.specs[0], diags);
+  const std::optional<BackwardSpec> spec = backward_of(options, options.specs[0], "", diags);
   const int code = report(diags, options);
   if (!spec)
     return code;

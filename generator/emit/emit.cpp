@@ -342,7 +342,8 @@ std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variatio
   if (!options.bindings.empty()) {
     const Signature signature = signature_of(spec, functions, sources.targets);
     for (const std::string &name : options.bindings)
-      for (EmittedFile &file : find_binding(name)->files({spec, signature, options.backward, templates, options}))
+      for (EmittedFile &file :
+           find_binding(name)->files({spec, signature, options.backward, options.forward, templates, options}))
         files.push_back(std::move(file));
   }
   return files;

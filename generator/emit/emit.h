@@ -25,6 +25,7 @@ struct EmitOptions {
   std::vector<std::string> bindings;   // rows of emit/bindings/bindings.h
   std::string bind_namespace = "kgen"; // of operators and targets that frameworks register
   const Signature *backward = nullptr; // of the kernel whose gradients bindings use
+  const Signature *forward = nullptr;  // of NAME_forward, which gives what that kernel reads besides
 };
 
 // `variations` in the order of variants_of.

@@ -9,6 +9,7 @@
 #include "grad/functions.h"
 #include "grad/program.h"
 #include "grad/rules.h"
+#include "grad/saving.h"
 #include "rewrite/canonicalize.h"
 #include "support/text.h"
 
@@ -122,7 +123,7 @@ public:
     }
     if (!add_functions(*first))
       return std::nullopt;
-    return BackwardSpec{spec_.kernel + "_backward", prefix_, backward_document(flat_, *first)};
+    return BackwardSpec{spec_.kernel + "_backward", prefix_, backward_document(flat_, *first), first->used, ""};
   }
 
 private:
@@ -330,6 +331,8 @@ private:
     naming.given = given_;
     for (const std::string &z : document.differentiated)
       naming.taken.insert(prefix_ + z);
+    if (options_.advise && !again && kernel->grid.empty())
+      advise(graph, forward, roots, body, bytes_of(variant.real));
     const Program program = write_program(spec_, graph, forward, gradients, roots, naming);
     document.body = program.body;
     document.used = program.operands;
@@ -359,6 +362,27 @@ private:
         return std::nullopt;
       }
     return document;
+  }
+
+  // A local that would be worth saving.
+  void advise(const Graph &graph, const Trace &forward, const std::vector<Root> &roots, const body::Body &body,
+              int bytes) {
+    std::map<std::string, Place> locals;
+    for (const body::Stmt &stmt : body.statements)
+      if (stmt.kind == body::Stmt::Kind::declare)
+        if (const body::Local &local = body.locals[static_cast<size_t>(stmt.local)]; local.dims.empty())
+          locals.emplace(local.name, local.place);
+    std::set<std::string> names;
+    for (const auto &[name, place] : locals)
+      names.insert(name);
+    const std::optional<Saving> saving = best_saving(graph, forward, roots, names, bytes);
+    if (!saving)
+      return;
+    diags_
+        .add(DiagId::grad_could_save, locals.at(saving->name),
+             {saving->name, std::to_string(saving->operations), std::to_string(2 * bytes)})
+        .help = "`kgen grad " + spec_.file_name + " --save " + saving->name +
+                "` keeps it; sizes that the spec leaves open count as 256";
   }
 
   // The names whose gradients are outputs, in forward order.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,14 @@ struct GradOptions {
   std::vector<std::string> of;   // inputs and scalars; empty: all floating inputs
   std::vector<std::string> with; // outputs; empty: all floating ones
   bool deterministic = false;    // sums instead of additions at computed places
+  bool advise = false;           // say which local would be worth saving
 };
 
 struct BackwardSpec {
-  std::string kernel, prefix; // of the names of gradients: d_
-  std::string text;           // in the layout of `kgen fmt`
+  std::string kernel, prefix;  // of the names of gradients: d_
+  std::string text;            // in the layout of `kgen fmt`
+  std::set<std::string> reads; // arrays, scalars and tables of the forward kernel
+  std::string forward;         // the text of NAME_forward.toml, where locals are saved; else empty
 };
 
 // `bodies` are those of `variants`, of a spec without mistakes. nullopt after errors.

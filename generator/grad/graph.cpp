@@ -279,59 +279,10 @@ Graph::Factors Graph::factors_of(NodeId id) const {
   return out;
 }
 
-void Graph::know_product(NodeId id) {
-  const Node &n = node(id);
-  if (n.kind != Kind::op || (n.op != Op::mul && n.op != Op::div) || !kgen::is_floating(n.type))
-    return;
-  Factors factors = factors_of(n.args[0]), more = factors_of(n.args[1]);
-  for (const auto &[factor, power] : more.powers)
-    factors.powers[factor] += n.op == Op::mul ? power : -power;
-  if (factors.number == 1 && more.number == 1 && factors.powers.size() == 2)
-    known_.emplace_back(factors, id);
-}
-
-// Rule "known quotient": e / s is y where the forward kernel has computed y = e / s.
-void Graph::use_known(Factors &factors) const {
-  for (const auto &[known, id] : known_)
-    if (std::all_of(known.powers.begin(), known.powers.end(), [&](const auto &factor) {
-          const auto found = factors.powers.find(factor.first);
-          return found != factors.powers.end() && found->second * factor.second >= factor.second * factor.second;
-        })) {
-      for (const auto &[factor, power] : known.powers)
-        if ((factors.powers[factor] -= power) == 0)
-          factors.powers.erase(factor);
-      ++factors.powers[id];
-    }
-}
-
-// Rule "mean": a sum over axes, divided by their sizes.
-void Graph::use_means(Factors &factors) {
-  for (const auto &[factor, power] : factors.powers) {
-    const Node n = node(factor);
-    if (n.kind != Kind::fold || n.monoid != Monoid::sum || n.args.size() != 1 || power != 1)
-      continue;
-    std::vector<NodeId> sizes;
-    bool divided = true;
-    for (AxisId axis : n.reduced.list()) {
-      sizes.push_back(real(size_of(axis)));
-      const auto found = factors.powers.find(sizes.back());
-      divided = divided && found != factors.powers.end() && found->second <= -1;
-    }
-    if (!divided)
-      continue;
-    const NodeId mean = fold(Monoid::mean, n.args[0], n.reduced, kNoNode, Type::f32);
-    factors.powers.erase(factor);
-    for (NodeId size : sizes)
-      if (++factors.powers[size] == 0)
-        factors.powers.erase(size);
-    ++factors.powers[mean];
-    return;
-  }
-}
-
 NodeId Graph::product(Factors factors) {
   std::erase_if(factors.powers, [](const auto &factor) { return factor.second == 0; });
   use_known(factors);
+  use_logarithms(factors);
   use_means(factors);
   if (factors.powers.empty() || factors.number == 0)
     return number(factors.number);
@@ -406,16 +357,19 @@ NodeId Graph::add(NodeId a, NodeId b) {
     return number(0);
   if (terms.size() == 1)
     return mul(number(terms[0].second), terms[0].first);
-  // Rule "equal conditions": (c ? a : 0) + (c ? 0 : b) is c ? a : b.
+  // Rule "equal conditions": (c ? a : 0) + (c ? 0 : b) is c ? a : b, and so it is with !c.
   for (size_t i = 0; i < terms.size(); ++i)
     for (size_t k = i + 1; k < terms.size(); ++k) {
       const Node first = node(terms[i].first), second = node(terms[k].first);
-      if (first.kind != Kind::choose || second.kind != Kind::choose || first.args[0] != second.args[0])
+      if (first.kind != Kind::choose || second.kind != Kind::choose)
+        continue;
+      const bool turned = opposite(first.args[0], second.args[0]);
+      if (first.args[0] != second.args[0] && !turned)
         continue;
       NodeId arms[2], rest = number(0);
       for (const size_t arm : {0, 1})
-        arms[arm] =
-            add(mul(number(terms[i].second), first.args[arm + 1]), mul(number(terms[k].second), second.args[arm + 1]));
+        arms[arm] = add(mul(number(terms[i].second), first.args[arm + 1]),
+                        mul(number(terms[k].second), second.args[turned ? 2 - arm : arm + 1]));
       for (size_t other = 0; other < terms.size(); ++other)
         if (other != i && other != k)
           rest = add(rest, mul(number(terms[other].second), terms[other].first));
@@ -470,6 +424,8 @@ NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
     return c.integer != 0 ? then : otherwise;
   if (c.kind == Kind::op && c.op == Op::logical_not)
     return choose(c.args[0], otherwise, then);
+  if (c.kind == Kind::either && is_zero(otherwise) && covers(condition, then))
+    return then;
   // Rule "asked already": what stands in an arm knows the condition.
   if (const Node inner = node(then); inner.kind == Kind::choose && inner.args[0] == condition)
     return choose(condition, inner.args[1], otherwise);
@@ -506,7 +462,7 @@ NodeId Graph::either(NodeId a, NodeId b) {
       return node(one).integer != 0 ? kNoNode : other;
   if (a == b)
     return a;
-  if (no(a) == b)
+  if (no(a) == b || opposite(a, b)) // rule "either way"
     return kNoNode;
   Node n;
   n.kind = Kind::either;
@@ -520,6 +476,40 @@ NodeId Graph::any(NodeId a, NodeId b) {
     return a == kNoNode ? b : a;
   const NodeId out = either(a, b);
   return out == kNoNode ? truth(true) : out;
+}
+
+bool Graph::opposite(NodeId a, NodeId b) const {
+  const Node &x = node(a), &y = node(b);
+  if (x.kind != Kind::op || y.kind != Kind::op)
+    return false;
+  if (x.op == Op::logical_not || y.op == Op::logical_not)
+    return x.op == Op::logical_not ? x.args[0] == b : y.args[0] == a;
+  const bool whole = x.args == y.args && is_integer(node(x.args[0]).type);
+  for (const auto &[one, other] : {std::pair(Op::eq, Op::ne), std::pair(Op::lt, Op::ge), std::pair(Op::gt, Op::le)})
+    if (whole && ((x.op == one && y.op == other) || (x.op == other && y.op == one)))
+      return true;
+  return false;
+}
+
+// Rule "covered": (a || b) ? (a ? x : 0) + (b ? y : 0) : 0 is the sum alone.
+bool Graph::covers(NodeId condition, NodeId value) const {
+  const Node &n = node(value);
+  if (n.kind == Kind::sum)
+    return std::all_of(n.args.begin(), n.args.end(), [&](NodeId term) { return covers(condition, term); });
+  if (n.kind != Kind::choose || !is_zero(n.args[2]))
+    return false;
+  const Node &c = node(condition);
+  return n.args[0] == condition ||
+         (c.kind == Kind::either && std::any_of(c.args.begin(), c.args.end(),
+                                                [&](NodeId one) { return one == n.args[0] || covers(one, value); }));
+}
+
+// An element at its own place is inside.
+NodeId Graph::inside(Node n) {
+  bool own = true;
+  for (size_t i = 0; i < n.places.size(); ++i)
+    own = own && node(n.args[i]).kind == Kind::index && node(n.args[i]).axis == n.places[i];
+  return own ? truth(true) : intern(std::move(n));
 }
 
 NodeId Graph::no(NodeId condition) { return op(Op::logical_not, {condition}, Type::boolean); }

@@ -99,6 +99,8 @@ public:
   NodeId any(NodeId a, NodeId b);
   NodeId only(NodeId condition, NodeId lanes) { return lanes == kNoNode ? kNoNode : both(condition, lanes); }
   NodeId no(NodeId condition);
+  bool opposite(NodeId a, NodeId b) const; // does one of two conditions hold, and never both?
+  NodeId inside(Node node);
   // The sum over axes, of the lanes where the condition holds. Along an axis that neither has it is a multiple.
   NodeId sum(NodeId value, AxisSet over, NodeId where = kNoNode);
   NodeId fold(Monoid monoid, NodeId element, AxisSet over, NodeId where, Type type);
@@ -112,6 +114,9 @@ public:
 
   // A product or quotient that the forward kernel computes: later products take it up.
   void know_product(NodeId id);
+  // A sum with a logarithm in it that the forward kernel gives: exponentials that are divided by what the logarithm is
+  // of take it up.
+  void know_logarithm(NodeId id);
 
 private:
   struct Range {
@@ -129,6 +134,10 @@ private:
   NodeId product(Factors factors);
   void use_known(Factors &factors) const;
   void use_means(Factors &factors);
+  void use_logarithms(Factors &factors);
+  void forward_terms(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
+  NodeId without_logarithm(NodeId exponent, NodeId of);
+  bool covers(NodeId condition, NodeId value) const;
   void terms_of(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
   bool vanishes(NodeId term, AxisSet over) const;
   AxisSet closed(AxisSet axes) const;
@@ -140,6 +149,11 @@ private:
   std::vector<Node> nodes_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::pair<Factors, NodeId>> known_;
+  struct Logarithm {
+    NodeId log, of, sum; // sum is times * log(of) and other terms
+    double times;
+  };
+  std::vector<Logarithm> logarithms_;
 };
 
 } // namespace kgen::grad

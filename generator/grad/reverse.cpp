@@ -388,7 +388,7 @@ Part joined(Graph &graph, const std::vector<Part> &parts) {
       group->value = graph.add(group->value, part.value);
   }
   if (groups.size() == 2 && groups[0].condition != kNoNode && groups[1].condition != kNoNode &&
-      graph.no(groups[0].condition) == groups[1].condition) // one of them holds
+      graph.opposite(groups[0].condition, groups[1].condition)) // one of them holds
     return {kNoNode, graph.choose(groups[0].condition, groups[0].value, groups[1].value)};
   if (groups.size() == 1)
     return groups[0];

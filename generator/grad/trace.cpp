@@ -37,6 +37,8 @@ void Tracer::save(VarId v, NodeId value) {
                      node.kind == Kind::index || node.kind == Kind::undefined;
   if (!plain && !var.optional && !var.partial && stored_.count(v) == 0 && var.axes == node.axes)
     out_.saved.emplace(value, var.name);
+  if (out_.saved.count(value) != 0)
+    graph_.know_logarithm(value);
 }
 
 void Tracer::stores_in(const Stmt &stmt) {

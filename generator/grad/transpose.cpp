@@ -131,10 +131,14 @@ public:
     for (const auto &[axis, twin] : twins_) // a twin that was solved
       if (const auto found = solved_.find(graph_.node(twin).axis); found != solved_.end())
         places[axis] = found->second;
-    const NodeId value = moved(graph_, part_.value, places);
+    // Rule "read back": where lanes are those that read an element, its place is the element's own.
+    std::map<NodeId, NodeId> known;
+    for (size_t i = 0; i < read_.places.size() && twins_.empty(); ++i)
+      known.emplace(read_.args[i + 1], graph_.index(read_.places[i]));
+    const NodeId value = moved(graph_, part_.value, places, known);
     NodeId condition = condition_;
     if (part_.condition != kNoNode) {
-      const NodeId own = moved(graph_, part_.condition, places);
+      const NodeId own = moved(graph_, part_.condition, places, known);
       if (own == kNoNode)
         return std::nullopt;
       condition = graph_.both(condition, own);
@@ -328,7 +332,7 @@ bool is_gather(const Graph &graph, NodeId read) {
   return false;
 }
 
-NodeId moved(Graph &graph, NodeId id, const std::map<AxisId, NodeId> &places) {
+NodeId moved(Graph &graph, NodeId id, const std::map<AxisId, NodeId> &places, const std::map<NodeId, NodeId> &known) {
   if (places.empty())
     return id;
   AxisSet asked;
@@ -336,6 +340,8 @@ NodeId moved(Graph &graph, NodeId id, const std::map<AxisId, NodeId> &places) {
     asked |= AxisSet::of(axis);
   if ((graph.axes(id) & asked).empty())
     return id;
+  if (const auto found = known.find(id); found != known.end())
+    return found->second;
   const Node n = graph.node(id);
   auto there = [&](NodeId base) {
     std::vector<std::pair<AxisId, NodeId>> list;
@@ -358,7 +364,7 @@ NodeId moved(Graph &graph, NodeId id, const std::map<AxisId, NodeId> &places) {
       return there(id); // its own axes would be taken for those
     std::vector<NodeId> args;
     for (NodeId arg : n.args)
-      args.push_back(moved(graph, arg, places));
+      args.push_back(moved(graph, arg, places, known));
     if (std::count(args.begin(), args.end(), kNoNode) != 0)
       return there(id);
     return graph.fold(n.monoid, args[0], n.reduced, args.size() > 1 ? args[1] : kNoNode, n.type);
@@ -369,7 +375,7 @@ NodeId moved(Graph &graph, NodeId id, const std::map<AxisId, NodeId> &places) {
     std::vector<std::pair<AxisId, NodeId>> list;
     AxisSet named;
     for (size_t i = 0; i < n.places.size(); ++i) {
-      const NodeId place = moved(graph, n.args[i + 1], places);
+      const NodeId place = moved(graph, n.args[i + 1], places, known);
       if (place == kNoNode)
         return kNoNode;
       list.emplace_back(n.places[i], place);
@@ -386,13 +392,15 @@ NodeId moved(Graph &graph, NodeId id, const std::map<AxisId, NodeId> &places) {
   Node copy = n;
   copy.axes = n.kind == Kind::inside ? n.axes - asked : AxisSet();
   for (NodeId &arg : copy.args) {
-    arg = moved(graph, arg, places);
+    arg = moved(graph, arg, places, known);
     if (arg == kNoNode)
       return kNoNode;
   }
   switch (n.kind) { // what is known of the new arguments counts
   case Kind::op:
     return graph.op(n.op, copy.args, n.type);
+  case Kind::inside:
+    return graph.inside(std::move(copy));
   case Kind::choose:
     return graph.choose(copy.args[0], copy.args[1], copy.args[2]);
   case Kind::both:

@@ -18,7 +18,9 @@ std::optional<Transposed> transpose(Graph &graph, NodeId read, const Part &part,
 // Must its places be computed from values, so that no lane is known to read an element?
 bool is_gather(const Graph &graph, NodeId read);
 
-// The node with other places for some axes; kNoNode where that cannot be said.
-NodeId moved(Graph &graph, NodeId node, const std::map<AxisId, NodeId> &places);
+// The node with other places for some axes; kNoNode where that cannot be said. Of some nodes it is known what they are
+// there.
+NodeId moved(Graph &graph, NodeId node, const std::map<AxisId, NodeId> &places,
+             const std::map<NodeId, NodeId> &known = {});
 
 } // namespace kgen::grad

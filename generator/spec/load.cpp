@@ -49,6 +49,7 @@ constexpr TextKey kTextKeys[] = {
     {"doc", Form::text, "what it computes; goes into the emitted files"},
     {"license", Form::text, "for the head of emitted files"},
     {"backward_of", Form::name, "the kernel whose gradient this is, as `kgen grad` writes it"},
+    {"backward", Form::text, "the file of the spec of its gradients, from this one's folder; else NAME_backward.toml"},
     {"body", Form::text, "the statements for one element, in single quotes"},
     {"functions", Form::text, "functions that the body calls, in single quotes"},
     {"functions_from", Form::text, "the same from a file below the spec's folder or an --include folder"},

@@ -132,6 +132,9 @@ void read_text(Reader &reader, const Node &root) {
       spec.license = read_prose(reader, entry);
     } else if (entry.key == "backward_of") {
       spec.backward_of = read_prose(reader, entry);
+    } else if (entry.key == "backward") {
+      spec.backward = read_prose(reader, entry);
+      spec.backward_place = entry.value.place;
     } else if (entry.key == "body") {
       has_body = true;
       spec.body = read_code(reader, entry);

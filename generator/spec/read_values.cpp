@@ -109,7 +109,8 @@ std::optional<TypeName> read_type(Reader &reader, const PlacedText &text) {
 namespace {
 // Keys of the root that are easily written below a table header, where they belong to that table.
 bool is_root_key(std::string_view key) {
-  for (const std::string_view root : {"kernel", "doc", "license", "backward_of", "body", "functions", "functions_from"})
+  for (const std::string_view root :
+       {"kernel", "doc", "license", "backward_of", "backward", "body", "functions", "functions_from"})
     if (key == root)
       return true;
   return false;

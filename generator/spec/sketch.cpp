@@ -31,8 +31,8 @@ void add_words(const Node &node, std::set<std::string> &words) {
 }
 
 bool is_text(const std::string &key) {
-  constexpr std::string_view kTexts[] = {"kernel", "doc",       "license",       "backward_of",
-                                         "body",   "functions", "functions_from"};
+  constexpr std::string_view kTexts[] = {"kernel",   "doc",  "license",   "backward_of",
+                                         "backward", "body", "functions", "functions_from"};
   return std::find(std::begin(kTexts), std::end(kTexts), key) != std::end(kTexts);
 }
 

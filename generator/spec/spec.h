@@ -166,7 +166,9 @@ struct Spec {
   Place kernel_place;
   std::string doc;
   std::string license;
-  std::string backward_of;    // the kernel whose gradient this is; else empty
+  std::string backward_of; // the kernel whose gradient this is; else empty
+  std::string backward;    // the spec of its gradients, as a path from this one's folder; else empty
+  Place backward_place;
   std::string functions_from; // the file that holds the functions, as written; else empty
   std::vector<TypeParam> types;
   std::vector<std::vector<Type>> only; // types.only; empty: the cross product

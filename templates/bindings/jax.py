@@ -50,9 +50,9 @@ def build():
     finally:
         if os.path.exists(made):
             os.remove(made)
-{{#backward}}
+{{#others}}
     _run([sys.executable, os.path.join(_FOLDER, "{{name}}_jax.py")])
-{{/backward}}
+{{/others}}
 
 
 if __name__ == "__main__":

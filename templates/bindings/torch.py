@@ -58,9 +58,9 @@ def build():
         library = os.path.join(scratch, "library.so")
         _run(*linker, "-shared", *objects, *link, "-o", library)
         os.replace(library, _LIBRARY)  # whole, or not at all
-{{#backward}}
+{{#others}}
     _run(sys.executable, os.path.join(_FOLDER, "{{name}}_torch.py"))
-{{/backward}}
+{{/others}}
 
 
 if __name__ == "__main__":
@@ -77,13 +77,13 @@ if not hasattr(torch.ops.{{namespace}}, "{{function}}"):  # else a library that 
         torch.ops.load_library(_LIBRARY)
     except OSError as error:
         raise ImportError(f"{error}. To make it again: {command}") from None
-{{#backward}}
+{{#others}}
 
 if __package__:
-    _backward_operator = importlib.import_module("." + "{{name}}_torch", __package__)._operator
+    _{{role}}_operator = importlib.import_module("." + "{{name}}_torch", __package__)._operator
 else:
-    _backward_operator = importlib.import_module("{{name}}_torch")._operator
-{{/backward}}
+    _{{role}}_operator = importlib.import_module("{{name}}_torch")._operator
+{{/others}}
 
 _operator = torch.ops.{{namespace}}.{{function}}.default
 

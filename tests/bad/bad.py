@@ -133,6 +133,19 @@ COMMANDS = {
         'inputs.token = "i32[M]"\n' + with_body("z = at(x, N = token);").replace('z = "f32[N]"', 'z = "f32[M]"'), OK
     ),
     "KG0608_in_place": grad(COPY.replace('z = "f32[N]"', 'z = { type = "f32[N]", alias = "x" }').replace("= x;", "= x * x;")),
+    "KG0603_save": grad(with_body("real part = exp(x); z = part / (1 + part);"), BAD_SPEC, "--save", "prt"),
+    "KG0609_block": grad(with_body("z = x; if (x > 0) { real part = exp(x); z = part / (1 + part); }"), BAD_SPEC, "--save", "part"),
+    "KG0609_two": grad(with_body("real part = exp(x), more = 1 + part; z = part / more;"), BAD_SPEC, "--save", "part"),
+    "KG0609_not_needed": grad(with_body("real part = 2 * x; z = part;"), BAD_SPEC, "--save", "part"),
+    "KG0610_products": grad(
+        'kernel = "copy"\ninputs.x = "f32[M, K]"\ninputs.y = "f32[K, N]"\noutputs.z = "f32[M, N]"\n'
+        "body = 'real part = dot(x, y, K); z = part * exp(part);'\n", OK),
+    "KG0001_backward": (["copy.toml", "--bind", "numpy"], {"copy.toml": 'backward = "gone.toml"\n' + COPY}, BAD_FILES),
+    "KG0005_backward": (
+        ["copy.toml", "--bind", "numpy"],
+        {"copy.toml": 'backward = "other.toml"\n' + COPY, "other.toml": COPY.replace('"copy"', '"other"')},
+        BAD_FILES,
+    ),
     "KG0001_missing": (["gone.toml", "-o", "out"], {}, BAD_FILES),
     "KG0001_large": (["large.toml", "-o", "out"], {"large.toml": COPY + "# " + "x" * 5_000_000}, BAD_FILES),
     "KG0001_array": (["run", "copy.toml", "--in", "x=gone.npy"], {"copy.toml": COPY}, BAD_FILES),

@@ -25,6 +25,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 KGEN = pathlib.Path(sys.argv.pop(1)).resolve()
 SHIPPED = ("norm/softmax", "norm/layer_norm", "giou/loss_ragged", "conv/conv2d", "memory/sgd_momentum",
            "memory/convert", "reduce/row_sum")  # fmt: skip
+SQUASH = """kernel = "squash"
+types.T = ["f32", "bf16"]
+inputs.x = "T[..., N]"
+outputs.y = "T[..., N]"
+body = 'real e = exp(-x); y = x / (1 + e);'
+"""
 DIFFERENTIATED = ("norm/softmax", "norm/layer_norm", "giou/loss_ragged", "conv/conv2d")
 
 
@@ -58,6 +64,8 @@ def setUpModule():
         (specs / f"{case.name}.toml").write_text(case.spec)
     shipped = [ROOT / f"specs/{name}.toml" for name in SHIPPED]
     run(KGEN, "grad", *(ROOT / f"specs/{name}.toml" for name in DIFFERENTIATED), "-o", specs)
+    (specs / "squash.toml").write_text(SQUASH)
+    run(KGEN, "grad", specs / "squash.toml", "-o", specs, "--save", "e")
     run(KGEN, *specs.iterdir(), *shipped, "-o", out, "--root", out, "--targets", "openmp", "--bind", "jax")
     flags = flags_with_headers()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -207,6 +215,13 @@ class Transforms(unittest.TestCase):
         with_bias = self.image, self.filters, self.bias
         for got, expected in zip(slopes(kernel("conv2d"), *with_bias), slopes(self.conv2d, *with_bias)):
             np.testing.assert_allclose(got, expected, 1e-4, 1e-4)
+
+    def test_a_forward_kernel_keeps_what_the_backward_kernel_reads(self):
+        squash = kernel("squash")
+        close(jax.grad(lambda x: squash(x).sum())(self.x), jax.grad(lambda x: jax.nn.silu(x).sum())(self.x))
+        text = str(jax.make_jaxpr(jax.grad(lambda x: squash(x).sum()))(self.x))
+        self.assertIn("squash_forward", text)
+        close(jax.jit(squash)(self.x), jax.nn.silu(self.x))
 
     def test_an_optional_input_that_is_not_there_has_no_gradient(self):
         ours, theirs = (lambda x, w: f(x, w, None) for f in (kernel("conv2d"), self.conv2d))

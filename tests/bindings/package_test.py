@@ -125,6 +125,30 @@ class Package(unittest.TestCase):
         self.assertEqual(gradient.__name__, "scale_backward")
         np.testing.assert_array_equal(gradient(X, X, 2.0, act="relu"), np.where(X > 0, 2 * X, 0))
 
+    def test_a_gradient_may_read_what_a_forward_kernel_keeps(self):
+        squash = kgen.load(SOFT.replace("y = softmax(x, N);", "real e = exp(-x); y = x / (1 + e);"), T="f64")
+        gradient, plain = squash.grad(save="e"), squash.grad()
+        x = np.linspace(-2, 3, 15).reshape(3, 5)
+        y, e = gradient.forward(x)
+        np.testing.assert_allclose(e, np.exp(-x))
+        arguments = {"x": x, "y": y, "e": e, "d_y": np.cos(x)}
+        mine, theirs = (f(**{name: arguments[name] for name in inspect.signature(f).parameters if name in arguments})
+                        for f in (gradient, plain))
+        self.assertIn("e", inspect.signature(gradient).parameters)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-13)
+        self.assertRaisesRegex(kgen.SpecError, "KG0603", squash.grad, save="z")
+
+    def test_a_spec_may_name_the_file_of_its_gradients(self):
+        import torch
+        wrong = SCALE.replace('"scale"', '"scale_backward"\nbackward_of = "scale"').replace("inputs.x", "inputs.d_y")
+        wrong = wrong.replace("outputs.y", "outputs.d_x").replace("a * x", "100 * a * d_y").replace("\ny =", "\nd_x =")
+        (self.folder / "other").mkdir()
+        self.write("other/mine.toml", wrong)
+        scale = kgen.load(self.write("scale.toml", 'backward = "other/mine.toml"\n' + SCALE))
+        x = torch.ones(2, 3, dtype=torch.float64, requires_grad=True)
+        scale(x, 2.0).sum().backward()
+        self.assertEqual(x.grad.unique().tolist(), [200.0])
+
     def test_what_is_wrong_with_a_spec_is_an_exception_with_line_and_column(self):
         with self.assertRaises(kgen.SpecError) as caught:
             kgen.load(self.write("wrong.toml", SCALE.replace("act(scaled)", "act(scald)")))

@@ -29,6 +29,12 @@ inputs.x = "T[..., N]"
 outputs.y = "T[..., N]"
 body = 'y = softmax(x, N);'
 """
+SQUASH = """
+types.T = ["f32", "f64"]
+inputs.x = "T[..., N]"
+outputs.y = "T[..., N]"
+body = 'real e = exp(-x); y = x / (1 + e);'
+"""
 SCALED = """
 types.T = ["f32", "f64"]
 params.act = ["square", "identity"]
@@ -51,13 +57,14 @@ def setUpModule():
     unittest.addModuleCleanup(temporary.cleanup)
     FOLDER = pathlib.Path(temporary.name)
     specs = {case.name: case.spec for case in matrix.CASES}
-    specs |= {name: f'kernel = "{name}"\n{text}' for name, text in (("soft", SOFTMAX), ("scaled", SCALED))}
+    specs |= {name: f'kernel = "{name}"\n{text}' for name, text in (("soft", SOFTMAX), ("scaled", SCALED), ("squash", SQUASH))}
     for name, text in specs.items():
         (FOLDER / f"{name}.toml").write_text(text)
     kgen("grad", "soft.toml", "-o", ".")
     kgen("grad", "scaled.toml", "-o", ".")
+    kgen("grad", "squash.toml", "-o", ".", "--save", "e")
     kgen(*(f"{name}.toml" for name in specs), "--targets", "openmp", "--bind", "torch")
-    names = sorted(path.stem for path in FOLDER.glob("*_torch.py") if not path.stem.endswith("_backward_torch"))
+    names = sorted(path.stem for path in FOLDER.glob("*_torch.py") if not path.stem.endswith(("_backward_torch", "_forward_torch")))
     with concurrent.futures.ThreadPoolExecutor() as pool:
         list(pool.map(build, names))
     sys.path.insert(0, str(FOLDER))
@@ -340,6 +347,18 @@ class Gradients(unittest.TestCase):
         y = function(named("split"))(x.requires_grad_(), w, G=2)
         with self.assertRaisesRegex(RuntimeError, "kgen grad split.toml"):
             y.sum().backward()
+
+    def test_a_forward_kernel_keeps_what_the_backward_kernel_reads(self):
+        squash = module("squash").squash
+        x = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+        (ours,), (theirs,) = (torch.autograd.grad(f(x).sum(), x) for f in (squash, torch.nn.functional.silu))
+        torch.testing.assert_close(ours, theirs)
+        compiled = torch.compile(lambda x: squash(x).sum(), fullgraph=True, backend="aot_eager")
+        torch.testing.assert_close(torch.autograd.grad(compiled(x), x)[0], theirs)
+        with torch.no_grad():
+            torch.testing.assert_close(squash(x), torch.nn.functional.silu(x))
+        with self.assertRaisesRegex(RuntimeError, "keeps too little for gradients"):
+            torch.ops.kgen.squash(x).sum().backward()
 
     def test_batched_gradients(self):
         x = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)

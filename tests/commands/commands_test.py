@@ -203,6 +203,21 @@ class Commands(Sandbox):
         self.kgen("add.toml", "-o", "out", "--bind", "numpy", "--depfile", "d", "--stamp", "s")
         self.assertIn("add_backward.toml", (self.folder / "d").read_text())
 
+    def test_a_spec_may_name_its_backward_kernel(self):
+        self.write("k/add.toml", 'backward = "../other/mine.toml"\n' + ADD)
+        backward = ADD.replace("outputs.z", "outputs.d_x").replace("'z =", "'d_x =").replace('"add"', '"mine"')
+        self.write("other/mine.toml", 'backward_of = "add"\n' + backward)
+        self.assertIn("mine_numpy.py", self.kgen("outputs", "k/add.toml", "--bind", "numpy").stdout.split())
+        self.write("other/mine.toml", 'backward_of = "add"\n' + backward.replace("inputs.y", "inputs.w").replace("+ y", "+ w"))
+        self.assertIn("`w` is neither an input or output of it",
+                      self.kgen("outputs", "k/add.toml", "--bind", "numpy", code=4).stderr)
+        forward = ADD.replace('"add"', '"add_forward"').replace("body = 'z", "outputs.w = \"T[N]\"\nbody = 'w = y; z")
+        self.write("other/add_forward.toml", forward)  # it gives `w`
+        names = self.kgen("outputs", "k/add.toml", "--bind", "numpy").stdout.split()
+        self.assertIn("add_forward_numpy.py", names)
+        self.write("other/mine.toml", "kernel = \n")  # is told, too
+        self.assertIn("other/mine.toml:", self.kgen("k/add.toml", "-o", "out", "--bind", "numpy", code=2).stderr)
+
     def test_bindings_that_there_are_not_are_refused(self):
         self.write("add.toml", ADD)
         for wrong, said in ((["--bind", "numpy,pandas"], "--bind takes numpy"), (["--bind", "numpy,numpy"], "numpy twice"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-KGEN = sys.argv[1]
+KGEN = sys.argv[1] if len(sys.argv) > 1 else ""
 NAN, INF = float("nan"), float("inf")
 
 # name, spec below the kernel's name, inputs (with d_ of the output), expected gradients
@@ -53,6 +53,14 @@ CASES = [
      {"x": [1, 2, 3], "start": np.array([0, 1, 1, 3]), "d_y": [1, 1, 2]}, {"d_x": [2, 4, 6]}),
     ("lanes alike", 'inputs.x="f64[M]"\ninputs.w="f64[N]"\noutputs.y="f64[]"\nbody=\'y = sum(x + w, M, N);\'',
      {"x": [1, 2], "w": [1, 2, 3], "d_y": 1}, {"d_x": [3, 3], "d_w": [2, 2, 2]}),
+    ("a sum of no rows", 'inputs.x="f64[M, N]"\noutputs.y="f64[N]"\nbody=\'y = sum(x * x, M);\'',
+     {"x": np.zeros((0, 2)), "d_y": [1, 1]}, {"d_x": np.zeros((0, 2))}),
+    ("a length that is nothing in one of three", 'inputs.x="f64[M, N]"\noutputs.y="f64[]"\nbody=\'y = sum(norm(x, N), M);\'',
+     {"x": [[0, 0], [3, 4], [0, 2]], "d_y": 2}, {"d_x": [[0, 0], [1.2, 1.6], [0, 2]]}),
+    ("the least of equals", 'inputs.x="f64[M, N]"\noutputs.y="f64[M]"\nbody=\'y = min(x, N);\'',
+     {"x": [[1, 1, 2], [5, 3, 3]], "d_y": [4, 6]}, {"d_x": [[2, 2, 0], [0, 3, 3]]}),
+    ("elu and softplus at 0", 'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = elu(x) + 10 * softplus(x);\'',
+     {"x": [0, 1], "d_y": [1, 1]}, {"d_x": [6, 1 + 10 / (1 + np.exp(-1))]}),
     ("tokens that repeat add up", 'inputs.token="i32[N]"\ninputs.t="f64[V, D]"\noutputs.y="f64[N, D]"\nbody=\'y = at(t, V = token);\'',
      {"token": np.array([1, 1, 7], np.int32), "t": np.zeros((3, 2)), "d_y": [[1, 2], [3, 4], [5, 6]]},
      {"d_t": [[0, 0], [4, 6], [0, 0]]}),
@@ -101,10 +109,15 @@ def run(name, spec, given, expected, folder, options=()):
     return ""
 
 
-wrong = []
-with tempfile.TemporaryDirectory() as folder:
-    for case in CASES:
-        wrong += filter(None, [run(*case, Path(folder))])
-    wrong += filter(None, [run("sums over all lanes instead of additions", *CASES[-1][1:], Path(folder), ["--deterministic"])])
-print("\n".join(wrong) or f"{len(CASES)} cases are right")
-sys.exit(1 if wrong else 0)
+def main():
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        for case in CASES:
+            wrong += filter(None, [run(*case, Path(folder))])
+        wrong += filter(None, [run("sums over all lanes instead of additions", *CASES[-1][1:], Path(folder), ["--deterministic"])])
+    print("\n".join(wrong) or f"{len(CASES)} cases are right")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

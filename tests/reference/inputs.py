@@ -118,7 +118,7 @@ def _(rng, arrays, sizes):
         arrays[name] = random_boxes(rng, (sizes["N"],))
 
 
-@maker("embedding")
+@maker("embedding", "embedding_backward")
 def _(rng, arrays, sizes):
     arrays["token"] = rng.integers(-2, sizes["V"] + 2, sizes["N"])
 
@@ -176,12 +176,12 @@ def _(rng, arrays, sizes):
     arrays["id"] = rng.integers(-1, sizes["B"] + 1, sizes["N"])
 
 
-@maker("attention", "attention_causal", "attention_online")
+@maker("attention", "attention_causal", "attention_online", "attention_backward")
 def _(rng, arrays, sizes):
     arrays["scale"] = sizes["D"] ** -0.5
 
 
-@maker("linear_recurrence")
+@maker("linear_recurrence", "linear_recurrence_backward")
 def _(rng, arrays, sizes):
     arrays["a"] = rng.uniform(-1, 1, arrays["a"].shape)
 
@@ -204,7 +204,7 @@ def _(rng, arrays, sizes):
     arrays["x"][rng.random(arrays["x"].shape) < 0.5 / max(sizes["N"], 1)] = np.nan
 
 
-@maker("cross_entropy")
+@maker("cross_entropy", "cross_entropy_backward")
 def _(rng, arrays, sizes):
     arrays["target"] = rng.integers(0, max(sizes["V"], 1), sizes["B"])
 

@@ -317,6 +317,33 @@ def softmax_backward(x, s, p):
 
 
 @loops
+def log_softmax_backward(x, s, p):
+    def row(y, d_y):
+        return (np.eye(y.size) - np.exp(y)[:, None]) @ d_y
+
+    return {"d_x": by_rows(row, x["y"].shape, x["y"], x["d_y"])}
+
+
+@loops
+def embedding_backward(x, s, p):
+    d_table = np.zeros((s["V"], s["D"]))
+    for v in range(s["V"]):
+        d_table[v] = sum((row for token, row in zip(x["token"], x["d_row"]) if token == v), np.zeros(s["D"]))
+    return {"d_table": d_table}
+
+
+@loops
+def linear_recurrence_backward(x, s, p):
+    d_x = np.zeros(x["h"].shape)
+    for t in range(s["S"]):
+        for later in range(t, s["S"]):  # how much of a step is left at a later one
+            d_x[:, t] += x["d_h"][:, later] * x["a"][:, t + 1 : later + 1].prod(1)
+    d_a = np.zeros(d_x.shape)
+    d_a[:, 1:] = d_x[:, 1:] * x["h"][:, :-1]
+    return {"d_a": d_a, "d_x": d_x}
+
+
+@loops
 def rms_norm_backward(x, s, p):
     n = s["N"]
 

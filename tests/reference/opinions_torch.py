@@ -17,11 +17,28 @@ def by_torch(function):
 
 
 def t(array):
-    return torch.from_numpy(np.array(array))
+    return array if torch.is_tensor(array) else torch.from_numpy(np.array(array))
 
 
 def product(x):
-    return t(np.asarray(x["x"], np.float64)) @ t(np.asarray(x["y"], np.float64))
+    return t(x["x"]).double() @ t(x["y"]).double()
+
+
+def by_autograd(forward, of, **outputs):
+    """The gradients of inputs, given those of the outputs."""
+
+    def backward(x, s, p):
+        leaves = {name: None if x[name] is None else t(x[name]).double().requires_grad_() for name in of}
+        results = forward({**x, **leaves}, s, p)
+        given = [(results[name], x[f"d_{name}"]) for name in results if x.get(f"d_{name}") is not None]
+        sum((result * t(d)).sum() for result, d in given).backward() if given else None
+        shape = lambda name: leaves[name].shape if leaves[name] is not None else tuple(s[a] for a in outputs[name])  # noqa: E731
+        return {
+            f"d_{name}": torch.zeros(shape(name)) if leaf is None or leaf.grad is None else leaf.grad
+            for name, leaf in leaves.items()
+        }
+
+    return backward
 
 
 @by_torch
@@ -144,3 +161,28 @@ def argmax(x, s, p):
 def cross_entropy(x, s, p):
     loss = functional.cross_entropy(t(x["score"]), t(x["target"]).long(), reduction="none")
     return {"loss": loss, "mean_loss": loss.mean()}
+
+
+@by_torch
+def attention_backward(x, s, p):
+    q, k, v, o, d_o = (t(x[name]) for name in ("q", "k", "v", "o", "d_o"))
+    weights = torch.softmax(x["scale"] * torch.einsum("bhsd,bhrd->bhsr", q, k), -1)
+    towards = torch.einsum("bhsd,bhrd->bhsr", d_o, v) - torch.einsum("bhsd,bhsd->bhs", d_o, o)[..., None]
+    return {
+        "d_q": x["scale"] * torch.einsum("bhsr,bhsr,bhrd->bhsd", weights, towards, k),
+        "d_k": x["scale"] * torch.einsum("bhsr,bhsr,bhsd->bhrd", weights, towards, q),
+        "d_v": torch.einsum("bhsr,bhsd->bhrd", weights, d_o),
+    }
+
+
+def rope(x, s, p):
+    halves = t(x["x"]).reshape(*x["x"].shape[:3], 2, -1)
+    cosine, sine = t(x["cosine"])[:, None], t(x["sine"])[:, None]
+    turned = torch.complex(halves[..., 0, :], halves[..., 1, :]) * torch.complex(cosine, sine)
+    return {"y": torch.cat([turned.real, turned.imag], -1)}
+
+
+TORCH["activation_backward"] = by_autograd(activation, ("x", "bias"), bias="N")
+TORCH["matmul_activation_backward"] = by_autograd(matmul_activation, ("x", "y", "bias"))
+TORCH["cross_entropy_backward"] = by_autograd(cross_entropy, ("score",))
+TORCH["rope_backward"] = by_autograd(rope, ("x", "cosine", "sine"))

@@ -8,5 +8,6 @@ Each family of specs has a file of its own, references_*.py.
 
 import references_dense  # noqa: F401
 import references_folds  # noqa: F401
+import references_gradients  # noqa: F401
 import references_maps  # noqa: F401
 from registry import REFERENCES  # noqa: F401

@@ -6,6 +6,7 @@
 #include "grad/rules.h"
 #include "grad/shift.h"
 #include "grad/text.h"
+#include "grad/transpose.h"
 
 using namespace kgen;
 using namespace kgen::grad;
@@ -190,4 +191,50 @@ TEST_CASE("what steps hand on: sums, greatest and least values, and recurrences 
   CHECK(m.text(recurrence->last) == "at(linrec(x, w, N), N = size(N) - 1)");
   CHECK_FALSE(scanned(m.op(Op::mul, {found, found})));
   CHECK_FALSE(scanned(m.op(Op::exp, {found})));
+}
+
+TEST_CASE("either way: one of two opposite conditions holds") {
+  Maths m;
+  const NodeId n = m.graph.index(kN), two = m.graph.integer(2);
+  const NodeId is = m.graph.compare(Op::eq, n, two), is_not = m.graph.compare(Op::ne, n, two);
+  CHECK(m.graph.opposite(is, is_not));
+  CHECK(m.graph.opposite(is, m.graph.no(is)));
+  CHECK(m.graph.either(is, is_not) == kNoNode);                                                        // always
+  CHECK_FALSE(m.graph.opposite(m.graph.compare(Op::lt, m.x, m.w), m.graph.compare(Op::ge, m.x, m.w))); // NaN is neither
+}
+
+TEST_CASE("equal conditions: opposite ones are as good") {
+  Maths m;
+  const NodeId n = m.graph.index(kN), two = m.graph.integer(2);
+  const NodeId is = m.graph.compare(Op::eq, n, two), is_not = m.graph.compare(Op::ne, n, two);
+  const NodeId sum = m.graph.add(m.graph.either_value(is, m.x), m.graph.either_value(is_not, m.w));
+  CHECK(m.text(sum) == "index(N) == 2 ? x : w");
+}
+
+TEST_CASE("covered: terms that are 0 elsewhere need no condition that one of theirs holds") {
+  Maths m;
+  const NodeId a = m.graph.compare(Op::gt, m.x, m.w), b = m.graph.compare(Op::gt, m.s, m.w);
+  const NodeId sum = m.graph.add(m.graph.either_value(a, m.x), m.graph.either_value(b, m.s));
+  CHECK(m.graph.either_value(m.graph.either(a, b), sum) == sum);
+  const NodeId more = m.graph.add(sum, m.t);
+  CHECK(m.graph.either_value(m.graph.either(a, b), more) != more);
+}
+
+TEST_CASE("known logarithm: exp(x - m) / t is exp(x - l) where the forward kernel gives l = m + log(t)") {
+  Maths m;
+  const NodeId e = m.op(Op::exp, {m.op(Op::sub, {m.x, m.s})}), total = m.graph.sum(e, m.n);
+  CHECK(m.text(m.graph.div(e, total)) == "exp(x - s) / sum(exp(x - s), N)");
+  m.graph.know_logarithm(m.op(Op::add, {m.s, m.op(Op::log, {total})}));
+  CHECK(m.text(m.graph.div(e, total)) == "exp(x - (s + log(sum(exp(x - s), N))))");
+  CHECK(m.text(m.graph.mul(m.w, m.graph.div(e, total))).find(" / ") == std::string::npos);
+  CHECK(m.text(m.graph.div(m.op(Op::exp, {m.w}), total)).find(" / ") != std::string::npos); // it would be longer
+}
+
+TEST_CASE("read back: the place that a lane reads is that of the element it reads") {
+  Maths m;
+  const NodeId place = m.graph.op(Op::mul, {m.graph.integer(2), m.graph.index(kM)}, Type::i64);
+  const NodeId read = m.graph.at(m.w, {{kN, place}});
+  const std::optional<Transposed> back = transpose(m.graph, read, {kNoNode, read}, AxisSet::of(kM));
+  REQUIRE(back);
+  CHECK(m.text(back->part->value) == "w"); // not at(w, N = 2 * (N / 2))
 }

@@ -17,6 +17,7 @@ struct BindingInput {
   const Spec &spec;
   const Signature &signature;
   const Signature *backward; // of the kernel that gives the gradients; null: there is none
+  const Signature *forward;  // of the kernel that is called for its gradients instead; null: there is none
   const Templates &templates;
   const EmitOptions &options; // bind_namespace, standalone
 };

@@ -56,13 +56,17 @@ std::string imports(const std::string &text) {
 
 std::string module_file(const BindingInput &in) {
   const Signature &s = in.signature;
-  const std::string text = jax_function(in.spec, s) + "\n\n" + jax_gradient(in.spec, s, in.backward);
+  const std::string text = jax_function(in.spec, s) + "\n\n" + jax_gradient(in);
   View view;
   view.set("banner", python_banner(in.spec)).set("kernel", s.kernel).set("namespace", in.options.bind_namespace);
   view.set("function", s.function).set("text", text).set("choices", jax_choices(in.spec, s));
   view.set("helpers", python_helpers(in.templates, "bindings/jax_helpers.py", text));
   view.set("vmap", std::string(folds_into_rows(s) ? "broadcast_all" : "sequential")).set("cuda", runs_on_gpu(in));
-  view.set("backward", in.backward == nullptr ? Views{} : Views{View().set("name", in.backward->kernel)});
+  Views others; // whose functions this module calls
+  for (const Signature *other : {in.forward, in.backward})
+    if (other != nullptr)
+      others.push_back(View().set("name", other->kernel));
+  view.set("others", others);
   const std::string all = in.templates.render("bindings/jax.py", view.set("imports", std::string()));
   return in.templates.render("bindings/jax.py", view.set("imports", imports(all)));
 }

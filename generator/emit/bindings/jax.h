@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/bindings/signature.h"
+#include "emit/bindings/bindings.h"
 
 namespace kgen {
 
@@ -30,7 +30,7 @@ std::string jax_function(const Spec &spec, const Signature &signature);
 // The constants that say which C function each combination of choices has.
 std::string jax_choices(const Spec &spec, const Signature &signature);
 // The rules of custom_vjp; without a backward kernel one that says how to get one.
-std::string jax_gradient(const Spec &spec, const Signature &forward, const Signature *backward);
+std::string jax_gradient(const BindingInput &input);
 // Then the function takes `_wanted`, which the rules of the forward kernel use: one bool for each output.
 bool has_optional_outputs(const Signature &signature);
 // Does `real` stand somewhere, so that each function has a type for it?

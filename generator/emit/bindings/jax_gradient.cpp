@@ -45,28 +45,38 @@ bool is_gradient_of(const Signature &forward, const Signature &backward) {
 
 class Rules {
 public:
-  Rules(const Spec &spec, const Signature &forward, const Signature &backward)
-      : spec_(spec), f_(forward), b_(backward) {
+  // `keeping` is the forward kernel, or the one that gives more for the backward kernel.
+  Rules(const Spec &spec, const Signature &forward, const Signature &keeping, const Signature &backward)
+      : spec_(spec), f_(forward), k_(keeping), b_(backward) {
     for (const Array &a : b_.arrays)
-      if (a.is_argument() && array_named(f_, a.name) != nullptr)
-        saved_.push_back(array_named(f_, a.name)->parameter);
+      if (a.is_argument() && array_named(k_, a.name) != nullptr)
+        saved_.push_back(array_named(k_, a.name)->parameter);
   }
 
   std::string text() {
     const std::string returned = "return " + python_tuple(of_inputs());
     add("arrays, variable = _differentiated(primals)");
     unpack(inputs(), "arrays");
-    add("results = _apply(call, *arrays)");
+    const bool keeps = &k_ != &f_;
+    if (keeps)
+      call(k_, "results");
+    else
+      add("results = _apply(call, *arrays)");
     unpack(saved_outputs(), "results");
-    add("return results, (variable, " + python_tuple(saved_) + ")");
+    add("return results" + (keeps ? "[:" + std::to_string(f_.outputs().size()) + "]" : "") + ", (variable, " +
+        python_tuple(saved_) + ")");
+    if (keeps)
+      find_choices();
     const std::string forward = indented(join(std::exchange(lines_, {}), "\n"));
     add("variable, " + python_tuple(saved_) + " = saved");
     unpack(gradients(), "gradients");
     name_zeros();
-    call();
-    if (const std::string text = join(lines_, "\n") + returned; uses_choices(text))
-      lines_.insert(lines_.begin(), unpacked(choice_names()) + " = _FUNCTIONS[call.function]");
+    std::vector<std::string> results;
+    for (const int i : b_.outputs())
+      results.push_back(b_.arrays[static_cast<size_t>(i)].parameter);
+    call(b_, join(results, ", "));
     add(returned);
+    find_choices();
     return "def _forward(call, *primals):\n" + forward + "\n\n\ndef _backward(call, saved, gradients):\n" +
            indented(join(lines_, "\n")) + "\n";
   }
@@ -93,8 +103,8 @@ private:
   std::vector<std::string> saved_outputs() const {
     std::vector<std::string> out;
     bool any = false;
-    for (const int i : f_.outputs()) {
-      out.push_back(f_.arrays[static_cast<size_t>(i)].parameter);
+    for (const int i : k_.outputs()) {
+      out.push_back(k_.arrays[static_cast<size_t>(i)].parameter);
       any = any || std::ranges::find(saved_, out.back()) != saved_.end();
     }
     return any ? out : std::vector<std::string>();
@@ -135,22 +145,25 @@ private:
       names.emplace_back(kRealType);
     return names;
   }
-  bool uses_choices(const std::string &text) const {
-    return text.find("_cast(") != std::string::npos ||
-           std::ranges::any_of(b_.parameters,
-                               [](const SignatureParameter &p) { return p.kind == SignatureParameter::Kind::choice; });
+  // What the lines so far need to know of the choices of this call.
+  void find_choices() {
+    const std::string text = join(lines_, "\n");
+    if (text.find("_cast(") != std::string::npos || std::ranges::any_of(f_.choices, [&](const ChoiceParameter &c) {
+          return text.find(c.parameter + "=" + c.parameter) != std::string::npos;
+        }))
+      lines_.insert(lines_.begin(), unpacked(choice_names()) + " = _FUNCTIONS[call.function]");
   }
 
-  void call() {
-    std::vector<std::string> arguments, results;
-    for (const SignatureParameter &p : b_.parameters)
-      arguments.push_back(argument(p));
-    for (const int i : b_.outputs())
-      results.push_back(b_.arrays[static_cast<size_t>(i)].parameter);
-    if (has_optional_outputs(b_))
+  // Of another kernel's function.
+  void call(const Signature &other, const std::string &results) {
+    std::vector<std::string> arguments;
+    for (const SignatureParameter &p : other.parameters)
+      arguments.push_back(argument(other, p));
+    if (&other == &b_ && has_optional_outputs(b_))
       arguments.push_back("_wanted=" + wanted());
-    add("backward = _sibling(\"" + b_.kernel + "_jax\")." + b_.function);
-    for (std::string &line : wrapped(join(results, ", ") + " = backward(", arguments, ")"))
+    const std::string name = &other == &b_ ? "backward" : "forward";
+    add(name + " = _sibling(\"" + other.kernel + "_jax\")." + other.function);
+    for (std::string &line : wrapped(results + " = " + name + "(", arguments, ")"))
       lines_.push_back(std::move(line));
   }
 
@@ -165,25 +178,25 @@ private:
     return python_tuple(out);
   }
   std::string parameter_of(const std::string &name) const {
-    const Array *array = array_named(f_, name);
+    const Array *array = array_named(k_, name);
     return array == nullptr ? name : array->parameter;
   }
 
-  std::string argument(const SignatureParameter &p) const {
+  std::string argument(const Signature &s, const SignatureParameter &p) const {
     using Kind = SignatureParameter::Kind;
     const auto at = static_cast<size_t>(p.index);
     switch (p.kind) {
     case Kind::array:
-      return parameter_of(b_.arrays[at].name) == b_.arrays[at].name ? b_.arrays[at].parameter
-                                                                    : parameter_of(b_.arrays[at].name);
+      return parameter_of(s.arrays[at].name) == s.arrays[at].name ? s.arrays[at].parameter
+                                                                  : parameter_of(s.arrays[at].name);
     case Kind::scalar:
-      return "call.attribute(\"" + b_.scalars[at].name + "\")";
+      return "call.attribute(\"" + s.scalars[at].name + "\")";
     case Kind::choice:
-      return b_.choices[at].parameter + "=" + b_.choices[at].parameter;
+      return s.choices[at].parameter + "=" + s.choices[at].parameter;
     case Kind::size:
       break;
     }
-    return b_.sizes[at].parameter + "=call.attribute(\"" + b_.sizes[at].name + "\")";
+    return s.sizes[at].parameter + "=call.attribute(\"" + s.sizes[at].name + "\")";
   }
 
   std::vector<std::string> of_inputs() const {
@@ -207,16 +220,17 @@ private:
   }
 
   const Spec &spec_;
-  const Signature &f_, &b_;
+  const Signature &f_, &k_, &b_;
   std::vector<std::string> saved_;
   std::vector<std::string> lines_;
 };
 
 } // namespace
 
-std::string jax_gradient(const Spec &spec, const Signature &forward, const Signature *backward) {
-  if (backward != nullptr && is_gradient_of(forward, *backward))
-    return Rules(spec, forward, *backward).text();
+std::string jax_gradient(const BindingInput &input) {
+  const Signature &forward = input.signature, &keeping = input.forward != nullptr ? *input.forward : forward;
+  if (input.backward != nullptr && is_gradient_of(keeping, *input.backward))
+    return Rules(input.spec, forward, keeping, *input.backward).text();
   return "def _forward(call, *arrays):\n    raise NotImplementedError(\n        \"" + forward.kernel +
          " has no gradient: write " + forward.kernel + "_backward.toml with `kgen grad " + forward.file_name +
          "`\"\n        \" beside it, and run kgen again\"\n    )\n\n\ndef _backward(call, saved, gradients):\n"

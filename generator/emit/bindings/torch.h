@@ -36,6 +36,7 @@ bool differentiable(const Signature &signature);
 std::string autograd_text(const BindingInput &input, const Signature *backward);
 // The inputs that the backward kernel gives a gradient of.
 std::vector<std::string> inputs_with_gradient(const Signature &forward, const Signature &backward);
+bool takes_gradient_of(const Signature &backward, const std::string &output);
 std::string vmap_text(const BindingInput &input);
 std::string python_name(const std::string &name);
 std::string torch_type(Type type);

@@ -69,9 +69,15 @@ private:
 
   // A gradient that is not given must be null for the kernel, or zeros.
   bool materializes() const {
-    return s_.outputs().size() > 1 && std::ranges::any_of(b_.arrays, [&](const SignatureArray &a) {
+    return gradients_taken() > 1 && std::ranges::any_of(b_.arrays, [&](const SignatureArray &a) {
              return a.is_argument() && !a.optional && !gradient_of(s_, a.name).empty();
            });
+  }
+
+  size_t gradients_taken() const {
+    const std::vector<int> outputs = s_.outputs();
+    return static_cast<size_t>(std::ranges::count_if(
+        outputs, [&](int output) { return backward_array(s_.arrays[output].name, false) != nullptr; }));
   }
 
   std::string setup_context() const {
@@ -151,7 +157,7 @@ private:
       if (gradient == nullptr && is_real(outputs[i]))
         out += "    if " + at + " is not None:\n        raise RuntimeError(\"" + b_.kernel + " takes no gradient of " +
                s_.arrays[outputs[i]].name + "\")\n";
-      if (gradient != nullptr && !gradient->optional && outputs.size() == 1)
+      if (gradient != nullptr && !gradient->optional && gradients_taken() == 1)
         out += "    if " + at + " is None:\n        return (None,) * " + std::to_string(positional()) + "\n";
     }
     for (const SignatureParameter &p : s_.parameters)
@@ -227,14 +233,23 @@ std::vector<std::string> inputs_with_gradient(const Signature &forward, const Si
   return out;
 }
 
+bool takes_gradient_of(const Signature &backward, const std::string &output) {
+  return std::ranges::any_of(backward.arrays, [&](const SignatureArray &a) {
+    return a.is_argument() && (a.name == "d_" + output || a.name == "d2_" + output || a.name == "d3_" + output);
+  });
+}
+
 std::string autograd_text(const BindingInput &input, const Signature *backward) {
   const Signature &s = input.signature;
   if (backward != nullptr)
     return Autograd(input, *backward).text();
   if (!differentiable(s))
     return "";
-  return "def _backward(ctx, *gradients):\n    raise RuntimeError(\"" + s.kernel +
-         " has no backward kernel; `kgen grad " + s.file_name + "` writes one\")\n\n\n" +
+  const std::string why = input.forward != nullptr
+                              ? "the operator " + s.kernel + " keeps too little for gradients; " + s.function +
+                                    "() of " + s.kernel + "_torch keeps more"
+                              : s.kernel + " has no backward kernel; `kgen grad " + s.file_name + "` writes one";
+  return "def _backward(ctx, *gradients):\n    raise RuntimeError(\"" + why + "\")\n\n\n" +
          "torch.library.register_autograd(\"" + input.options.bind_namespace + "::" + s.function +
          "\", _backward)\n\n\n";
 }

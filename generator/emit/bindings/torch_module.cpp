@@ -18,13 +18,18 @@ public:
   explicit Module(const BindingInput &input) : s_(input.signature), input_(input) {}
 
   std::string text() {
-    const Signature *backward = differentiable(s_) ? input_.backward : nullptr;
+    const Signature *forward = differentiable(s_) ? input_.forward : nullptr;
+    const Signature *backward = differentiable(s_) && forward == nullptr ? input_.backward : nullptr;
     View view;
     view.set("banner", python_banner(input_.spec));
     view.set("kernel", s_.kernel).set("function", s_.function).set("namespace", input_.options.bind_namespace);
-    view.set("autograd_note", std::string(backward == nullptr ? "" : ", autograd too"));
+    view.set("autograd_note", std::string(backward == nullptr && forward == nullptr ? "" : ", autograd too"));
     view.set("cuda", s_.has_cuda).set("openmp", s_.has_openmp);
-    view.set("backward", backward == nullptr ? Views{} : Views{View().set("name", backward->kernel)});
+    Views others; // whose operators this module calls
+    for (const auto &[role, other] : {std::pair("backward", backward), std::pair("forward", forward)})
+      if (other != nullptr)
+        others.push_back(View().set("role", std::string(role)).set("name", other->kernel));
+    view.set("others", others);
     const std::string rules = fake() + autograd_text(input_, backward) + vmap_text(input_);
     const std::string helpers(trim(python_helpers(input_.templates, "bindings/numpy_helpers.py", rules)));
     const std::string body = types() + helpers + (helpers.empty() ? "" : "\n\n\n") + rules + function();
@@ -221,7 +226,19 @@ private:
                             const std::vector<std::string> &passed) const {
     std::string out = lines("def " + function + "(", parameters(), "):");
     out += indented("\"\"\"" + python_doc(s_) + "\n\"\"\"\n");
+    if (input_.forward != nullptr && differentiable(s_) && function == s_.function)
+      out += kept_for_gradients(passed);
     return out + lines("    return " + op + "(", passed, ")");
+  }
+  // Where gradients are wanted, the kernel that keeps more for them.
+  std::string kept_for_gradients(const std::vector<std::string> &passed) const {
+    std::vector<std::string> given;
+    for (const int a : array_arguments())
+      given.push_back(name(a));
+    const size_t outputs = s_.outputs().size();
+    const std::string first = outputs == 1 ? "[0]" : "[:" + std::to_string(outputs) + "]";
+    return "    if torch.is_grad_enabled() and any(a is not None and a.requires_grad for a in " + tuple_text(given) +
+           "):\n" + indented(lines("    return _forward_operator(", passed, ")" + first));
   }
   std::string type_names() const {
     std::set<std::string> entries;

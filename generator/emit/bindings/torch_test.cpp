@@ -23,8 +23,8 @@ public:
     view.set("in_place", works_in_place(s_) ? Views{View().set("places", places())} : Views{});
     const std::string batched = batched_places();
     view.set("vmap", batched.empty() ? Views{} : Views{View().set("batched", batched)});
-    view.set("gradcheck", gradients && input_.backward != nullptr && has_doubles()
-                              ? Views{View().set("differentiable", differentiable_places())}
+    view.set("gradcheck", gradients && input_.backward != nullptr && input_.forward == nullptr && has_doubles()
+                              ? Views{View().set("differentiable", differentiable_places()).set("results", results())}
                               : Views{});
     view.set("no_backward", gradients && input_.backward == nullptr);
     return input_.templates.render("bindings/torch_test.py", view);
@@ -181,6 +181,17 @@ private:
     for (const std::string &input : inputs_with_gradient(s_, *input_.backward))
       out.push_back(std::to_string(place_of(static_cast<int>(&array_named(s_, input) - s_.arrays.data()))));
     return tuple_text(out);
+  }
+
+  // The results whose gradients the backward kernel takes.
+  std::string results() const {
+    std::vector<std::string> taken;
+    const std::vector<int> outputs = s_.outputs();
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (takes_gradient_of(*input_.backward, s_.arrays[outputs[i]].name))
+        taken.push_back(std::to_string(i));
+    const std::string all = "_list(kernel." + s_.function + "(*a, **keywords))";
+    return taken.size() == outputs.size() ? all : "[" + all + "[i] for i in " + tuple_text(taken) + "]";
   }
 
   const Signature &s_;

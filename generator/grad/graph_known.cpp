@@ -1,0 +1,126 @@
+// Rules by which products take up what the forward kernel has computed.
+#include "grad/graph.h"
+
+#include <algorithm>
+
+namespace kgen::grad {
+
+using Kind = Node::Kind;
+
+void Graph::know_product(NodeId id) {
+  const Node &n = node(id);
+  if (n.kind != Kind::op || (n.op != Op::mul && n.op != Op::div) || !kgen::is_floating(n.type))
+    return;
+  Factors factors = factors_of(n.args[0]), more = factors_of(n.args[1]);
+  for (const auto &[factor, power] : more.powers)
+    factors.powers[factor] += n.op == Op::mul ? power : -power;
+  if (factors.number == 1 && more.number == 1 && factors.powers.size() == 2)
+    known_.emplace_back(factors, id);
+}
+
+// Rule "known quotient": e / s is y where the forward kernel has computed y = e / s.
+void Graph::use_known(Factors &factors) const {
+  for (const auto &[known, id] : known_)
+    if (std::all_of(known.powers.begin(), known.powers.end(), [&](const auto &factor) {
+          const auto found = factors.powers.find(factor.first);
+          return found != factors.powers.end() && found->second * factor.second >= factor.second * factor.second;
+        })) {
+      for (const auto &[factor, power] : known.powers)
+        if ((factors.powers[factor] -= power) == 0)
+          factors.powers.erase(factor);
+      ++factors.powers[id];
+    }
+}
+
+// Rule "mean": a sum over axes, divided by their sizes.
+void Graph::use_means(Factors &factors) {
+  for (const auto &[factor, power] : factors.powers) {
+    const Node n = node(factor);
+    if (n.kind != Kind::fold || n.monoid != Monoid::sum || n.args.size() != 1 || power != 1)
+      continue;
+    std::vector<NodeId> sizes;
+    bool divided = true;
+    for (AxisId axis : n.reduced.list()) {
+      sizes.push_back(real(size_of(axis)));
+      const auto found = factors.powers.find(sizes.back());
+      divided = divided && found != factors.powers.end() && found->second <= -1;
+    }
+    if (!divided)
+      continue;
+    const NodeId mean = fold(Monoid::mean, n.args[0], n.reduced, kNoNode, Type::f32);
+    factors.powers.erase(factor);
+    for (NodeId size : sizes)
+      if (++factors.powers[size] == 0)
+        factors.powers.erase(size);
+    ++factors.powers[mean];
+    return;
+  }
+}
+
+void Graph::know_logarithm(NodeId id) {
+  const Node sum = node(id);
+  if (sum.kind != Kind::op || (sum.op != Op::add && sum.op != Op::sub))
+    return;
+  std::vector<std::pair<NodeId, double>> terms;
+  forward_terms(id, 1, terms);
+  for (const auto &[term, times] : terms)
+    if (const Node &n = node(term); n.kind == Kind::op && n.op == Op::log && (times == 1 || times == -1))
+      logarithms_.push_back({term, n.args[0], id, times});
+}
+
+// Of sums and differences of the forward kernel, too.
+void Graph::forward_terms(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out) {
+  const Node n = node(id);
+  if (n.kind != Kind::op || (n.op != Op::add && n.op != Op::sub) || !kgen::is_floating(n.type))
+    return terms_of(id, times, out);
+  forward_terms(n.args[0], times, out);
+  forward_terms(n.args[1], n.op == Op::add ? times : -times, out);
+}
+
+// x - log(t), where the sum that holds log(t) says it in no more terms than x has; else kNoNode.
+NodeId Graph::without_logarithm(NodeId exponent, NodeId of) {
+  std::vector<std::pair<NodeId, double>> terms;
+  forward_terms(exponent, 1, terms);
+  const size_t before = terms.size();
+  for (const Logarithm &known : logarithms_) {
+    if (known.of != of)
+      continue;
+    // With sum = times * log(t) + rest, x - log(t) is x - times * (sum - rest).
+    std::vector<std::pair<NodeId, double>> after = terms;
+    terms_of(known.sum, -known.times, after);
+    forward_terms(known.sum, known.times, after);
+    terms_of(known.log, -1, after);
+    std::erase_if(after, [](const auto &term) { return term.second == 0; });
+    if (after.size() > before)
+      continue;
+    NodeId out = number(0);
+    for (const auto &[term, times] : after)
+      out = add(out, mul(number(times), term));
+    return out;
+  }
+  return kNoNode;
+}
+
+// Rule "known logarithm": exp(x - m) / t is exp(x - l) where the forward kernel gives l = m + log(t).
+void Graph::use_logarithms(Factors &factors) {
+  if (logarithms_.empty())
+    return;
+  for (const auto &[factor, power] : std::map(factors.powers)) {
+    const Node n = node(factor);
+    if (n.kind != Kind::op || n.op != Op::exp || power < 1)
+      continue;
+    for (const auto &[under, count] : std::map(factors.powers)) {
+      const NodeId exponent = count < 0 ? without_logarithm(n.args[0], under) : kNoNode;
+      if (exponent == kNoNode)
+        continue;
+      if (--factors.powers[factor] == 0)
+        factors.powers.erase(factor);
+      if (++factors.powers[under] == 0)
+        factors.powers.erase(under);
+      ++factors.powers[op(Op::exp, {exponent}, Type::f32)];
+      return use_logarithms(factors);
+    }
+  }
+}
+
+} // namespace kgen::grad

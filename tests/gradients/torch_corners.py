@@ -1,0 +1,56 @@
+"""The numbers of corners.py are those of torch autograd: at corners, ties and zeros, of empty axes and of ragged rows.
+
+torch_corners.py
+"""
+import sys
+
+import numpy as np
+import torch
+from corners import CASES
+from torch.nn import functional
+
+FORWARD = {
+    "two equal arguments get half each": lambda a, b: torch.maximum(a, b),
+    "all that are equal share evenly": lambda x: x.amax(),
+    "the least of equals": lambda x: x.amin(1),
+    "clamp has slope 1 at its bounds": lambda x: x.clamp(0, 1),
+    "abs has slope 0 at 0": lambda x: x.abs(),
+    "relu has slope 0 at 0": functional.relu,
+    "relu6, hardtanh and hardsigmoid have slope 0 at their bounds":
+        lambda x: functional.relu6(x) + 10 * functional.hardtanh(x) + 60 * functional.hardsigmoid(x),
+    "the length of nothing has gradient 0": lambda x: x.norm(dim=1),
+    "a length that is nothing in one of three": lambda x: x.norm(dim=1).sum(),
+    "a power of 0": lambda x, p: x ** p,
+    "products with one zero and with two": lambda x: x.prod(1),
+    "running products with zeros": lambda x: x.cumprod(0),
+    "an element that leads gets all up to the next": lambda x: x.cummax(0).values,
+    "a mean of nothing has no gradient": lambda x: x.mean(1),
+    "a sum of no rows": lambda x: (x * x).sum(0),
+    "rounding has slope 0": lambda x: x * x.floor(),
+    "elu and softplus at 0": lambda x: functional.elu(x) + 10 * functional.softplus(x),
+    "ragged rows, one of them empty": lambda x, start: torch.stack(
+        [(row * row).sum() / max(len(row), 1) for row in torch.tensor_split(x, torch.from_numpy(start)[1:-1])]),
+    "lanes alike": lambda x, w: (x[:, None] + w).sum(),
+    "tokens that repeat add up": lambda token, t: functional.embedding(torch.from_numpy(token).clip(0, 2), t)
+        * torch.from_numpy(token < 3)[:, None],
+}
+
+
+def gradients(forward, given):
+    arrays = {name: value if isinstance(value, np.ndarray) and value.dtype.kind == "i" else torch.tensor(
+        np.asarray(value, float), requires_grad=True) for name, value in given.items() if name != "d_y"}
+    forward(*arrays.values()).backward(torch.tensor(np.asarray(given["d_y"], float)))
+    return {f"d_{name}": array.grad for name, array in arrays.items() if torch.is_tensor(array)}
+
+
+wrong = 0
+for name, _, given, expected in CASES:
+    if name not in FORWARD:
+        continue  # where torch's is NaN, since it multiplies what was not taken by 0
+    for array, value in gradients(FORWARD[name], given).items():
+        if not np.allclose(value, np.asarray(expected[array], float), rtol=1e-7, atol=1e-12):
+            wrong += 1
+            print(f"{name}: {array} of torch is {value.tolist()}, not {np.asarray(expected[array]).tolist()}")
+missing = set(FORWARD) - {case[0] for case in CASES}
+print(f"{len(FORWARD) - wrong} of {len(FORWARD)} are as torch has them", *missing)
+sys.exit(1 if wrong or missing else 0)
