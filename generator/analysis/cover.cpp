@@ -3,6 +3,7 @@
 // extent.
 #include <algorithm>
 
+#include "analysis/affine.h"
 #include "analysis/context.h"
 #include "analysis/digits.h"
 #include "analysis/witness.h"
@@ -128,8 +129,19 @@ private:
     return kNone;
   }
 
-  bool require(const Polynomial &p) {
+  // By what holds of all sizes, or of those that the spec requires.
+  bool nonnegative(const Polynomial &p) {
     if (symbols_.nonnegative(p))
+      return true;
+    const Size size = symbols_.size_of(p);
+    if (kernel_.requirements.empty() || p.overflow || !context_.sizes_only(size))
+      return false;
+    bool exhausted = false;
+    return impossible(kernel_, {Size::make(Size::Op::less, {size, Size::integer(0)})}, {}, exhausted);
+  }
+
+  bool require(const Polynomial &p) {
+    if (nonnegative(p))
       return true;
     const Size size = symbols_.size_of(p);
     if (p.overflow || p.as_constant() || !context_.sizes_only(size))
@@ -148,13 +160,13 @@ private:
         constant = constant + part.stride * part.most;
         part.stride = up;
       }
-    if (!symbols_.nonnegative(constant * Polynomial::constant(-1)))
+    if (!nonnegative(constant * Polynomial::constant(-1)))
       return false;
     // So many elements follow each other so far, from `constant` on. The next part is one whose stride leaves no gap.
     Polynomial reach = symbols_.polynomial(dim.block);
     while (!open->empty()) {
       auto next = std::find_if(open->begin(), open->end(), [&](const Part &part) {
-        return symbols_.nonnegative(part.stride) && symbols_.nonnegative(reach - part.stride);
+        return nonnegative(part.stride) && nonnegative(reach - part.stride);
       });
       if (next == open->end()) {
         next = open->begin();

@@ -72,10 +72,9 @@ AxisSet without_rows(const Kernel &kernel, AxisSet axes) {
 
 Size in_arguments(const Kernel &kernel, const Size &size) {
   return rewrite(size, [&](const Size &s) -> std::optional<Size> {
-    if (s.op != Size::Op::axis)
-      return std::nullopt;
-    for (const Axis &axis : kernel.axes)
-      if (axis.name == s.name && axis.derived)
+    for (size_t a = 0; s.op == Size::Op::axis && a < kernel.axes.size(); ++a)
+      if (const Axis &axis = kernel.axes[a]; axis.name == s.name && !(axis.size == s) &&
+                                             std::ranges::count(kernel.size_arguments, static_cast<AxisId>(a)) == 0)
         return in_arguments(kernel, axis.size);
     return std::nullopt;
   });
@@ -86,6 +85,22 @@ Size extent_in_arguments(const Kernel &kernel, const Dim &dim) {
       kernel.fixed_axes.count(kernel.axes[dim.axis].name) != 0)
     return Size::axis(kernel.axes[dim.axis].name);
   return dim.extent;
+}
+
+Size over_variations(const Function &function, const std::function<Size(const Kernel &)> &get) {
+  Size out = get(function.variations.back()->kernel);
+  for (size_t v = function.variations.size() - 1; v-- > 0;) {
+    const Variation &variation = *function.variations[v];
+    const Size one = get(variation.kernel);
+    if (one == out)
+      continue;
+    Size condition = Size::integer(1);
+    for (const auto &[axis, size] : variation.variant.axes)
+      condition = Size::make(Size::Op::multiply,
+                             {condition, Size::make(Size::Op::equal, {Size::axis(axis), Size::integer(size)})});
+    out = Size::make(Size::Op::choose, {condition, one, out});
+  }
+  return out;
 }
 
 void print_computed_sizes(const Variation &variation, Printer &p, Statuses &statuses, CheckedIn where) {

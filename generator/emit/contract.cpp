@@ -119,14 +119,15 @@ std::string arrays(const std::vector<Function> &functions) {
 }
 
 std::string aliasing(const Function &function) {
-  const Variation &v = *function.variations[0];
-  const InPlace in_place(v.kernel, v.facts);
+  std::vector<InPlace> of_each; // of the sizes that the function was made for
+  for (const Variation *v : function.variations)
+    of_each.emplace_back(v->kernel, v->facts);
   std::string text = "Aliasing: an output shares no memory with another array";
   bool any = false;
   for (const Argument &out : function.arguments) {
     const std::string inputs = names_where(function, [&](const Argument &in) {
       return (out.kind == Argument::Kind::out || out.kind == Argument::Kind::inout) && in.kind == Argument::Kind::in &&
-             in_place.allowed(in.var, out.var);
+             std::ranges::all_of(of_each, [&](const InPlace &one) { return one.allowed(in.var, out.var); });
     });
     if (inputs.empty())
       continue;

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "emit/comments.h"
+#include "emit/computed_sizes.h"
 #include "emit/contract.h"
 #include "emit/helpers.h"
 #include "support/check.h"
@@ -97,9 +98,10 @@ std::string facts_of(const Function &function, const Argument &a) {
   }
   if (a.kind != Argument::Kind::size)
     return text;
+  std::set<int64_t> sizes; // where other axes have several too, each comes more than once
   for (const Variation *variation : function.variations)
     for (const auto &[axis, size] : variation->variant.axes)
-      if (c_name(axis) == a.name)
+      if (c_name(axis) == a.name && sizes.insert(size).second)
         text += " " + std::to_string(size);
   if (!text.empty())
     return " one_of" + text;
@@ -169,17 +171,14 @@ std::string header_parameters(const Function &function) {
 }
 
 // A size expression in C, for the header: floor division by a small inline function.
-std::string c_size(const Kernel &kernel, const std::string &prefix, const Size &s, bool &divides) {
+std::string c_size(const std::string &prefix, const Size &s, bool &divides) {
   using O = Size::Op;
-  auto arg = [&](size_t i) { return c_size(kernel, prefix, s.args[i], divides); };
+  auto arg = [&](size_t i) { return c_size(prefix, s.args[i], divides); };
   auto infix = [&](const char *symbol) { return "(" + arg(0) + " " + symbol + " " + arg(1) + ")"; };
   switch (s.op) {
   case O::integer:
     return std::to_string(s.value);
   case O::axis:
-    for (const Axis &axis : kernel.axes)
-      if (axis.derived && axis.name == s.name)
-        return c_size(kernel, prefix, axis.size, divides);
     return header_name(c_name(s.name));
   case O::negate:
     return "(-" + arg(0) + ")";
@@ -228,7 +227,8 @@ std::string c_size(const Kernel &kernel, const std::string &prefix, const Size &
 }
 
 // `axes.P = { equals = ... }`: an inline function gives the size to callers that allocate.
-std::string derived_sizes(const Spec &spec, const Kernel &kernel) {
+std::string derived_sizes(const Spec &spec, const Function &function) {
+  const Kernel &kernel = function.variations[0]->kernel;
   std::string parameters, unused, out;
   for (AxisId axis : kernel.size_arguments) {
     const std::string name = header_name(kernel.axes[axis].rest ? "rows" : c_name(kernel.axes[axis].name));
@@ -236,11 +236,14 @@ std::string derived_sizes(const Spec &spec, const Kernel &kernel) {
     unused += "(void)" + name + "; ";
   }
   bool divides = false;
-  for (const Axis &axis : kernel.axes)
+  for (size_t a = 0; a < kernel.axes.size(); ++a) {
+    const Axis &axis = kernel.axes[a];
+    const Size size = over_variations(function, [&](const Kernel &of) { return in_arguments(of, of.axes[a].size); });
     if (axis.derived)
       out += "\n// The size " + axis.name + ", which follows from the others.\nstatic inline int64_t " + spec.kernel +
              "_" + axis.name + "(" + (parameters.empty() ? "void" : parameters) + ") {\n" + unused + "\nreturn " +
-             c_size(kernel, spec.kernel, axis.size, divides) + ";\n}\n";
+             c_size(spec.kernel, size, divides) + ";\n}\n";
+  }
   if (!divides)
     return out;
   return "\nstatic inline int64_t " + spec.kernel +
@@ -353,7 +356,7 @@ std::string header_text(const Spec &spec, const std::vector<Function> &functions
   View header = explained(statuses);
   header.set("statuses", status_block(templates));
   header.set("banner", banner(spec, "")).set("kernel", spec.kernel).set("functions", list);
-  header.set("sizes", derived_sizes(spec, functions.front().variations[0]->kernel));
+  header.set("sizes", derived_sizes(spec, functions.front()));
   header.set("contract", contract_text(spec, functions, targets, any_workspace)).set("structs", structs);
   return templates.render("common/header.h", header);
 }

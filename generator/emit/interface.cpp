@@ -15,13 +15,16 @@ namespace kgen {
 namespace {
 
 // "[M, (G * C), 4]": the array's dimensions as the caller sees them.
-std::string extents_of(const Kernel &kernel, const Var &var) {
+std::string extents_of(const Function &function, VarId id) {
+  const Kernel &kernel = function.variations[0]->kernel;
+  const Var &var = kernel.vars[id];
   std::string text = "[";
   int last = -1;
   for (size_t d = 0; d < var.dims.size(); ++d) {
     if (interpreter::is_packed(kernel, var, d)) // rows lie one behind the other: the ragged axis behind has all of them
       continue;
-    const std::string one = to_string(in_arguments(kernel, extent_in_arguments(kernel, var.dims[d])));
+    const std::string one = to_string(over_variations(
+        function, [&](const Kernel &of) { return in_arguments(of, extent_in_arguments(of, of.vars[id].dims[d])); }));
     if (var.dims[d].array_dim == last)
       text += " * (" + one + ")";
     else
@@ -29,6 +32,14 @@ std::string extents_of(const Kernel &kernel, const Var &var) {
               (d + 1 < var.dims.size() && var.dims[d + 1].array_dim == var.dims[d].array_dim ? "(" + one + ")" : one);
     last = var.dims[d].array_dim;
   }
+  return text + "]";
+}
+
+std::string table_extents(const Function &function, TableId id) {
+  std::string text;
+  for (size_t d = 0; d < function.variations[0]->kernel.tables[id].dims.size(); ++d)
+    text += (d == 0 ? "[" : ", ") +
+            to_string(over_variations(function, [&](const Kernel &of) { return of.tables[id].dims[d]; }));
   return text + "]";
 }
 
@@ -46,7 +57,6 @@ std::vector<Argument> arguments_of(const Kernel &kernel) {
                                             : Argument::Kind::out;
       a.name = c_name(var.name);
       a.type = Spelling::c_type(var.type);
-      a.extents = extents_of(kernel, var);
       a.optional = var.optional;
       a.var = ref.index;
       if (var.strided) {
@@ -75,9 +85,6 @@ std::vector<Argument> arguments_of(const Kernel &kernel) {
       a.name = c_name(table.name);
       a.type = Spelling::c_type(table.type);
       a.table = ref.index;
-      for (size_t d = 0; d < table.dims.size(); ++d)
-        a.extents += (d == 0 ? "[" : ", ") + to_string(table.dims[d]);
-      a.extents += "]";
       break;
     }
     }
@@ -294,6 +301,11 @@ std::vector<Function> functions_of(const Spec &spec, const std::vector<Variation
       out.push_back({stem, {}, arguments_of(v.kernel)});
     out.back().variations.push_back(&v);
   }
+  for (Function &function : out)
+    for (Argument &a : function.arguments)
+      a.extents = a.var != kNone     ? extents_of(function, a.var)
+                  : a.table != kNone ? table_extents(function, a.table)
+                                     : "";
   return out;
 }
 

@@ -260,7 +260,9 @@ std::pair<std::string, std::string> Printer::within(const Code &coordinate, cons
     return {coordinate.text, size_text(block == extent ? block : Size::make(Size::Op::min, {block, extent}))};
   const Size rest = Size::make(Size::Op::subtract, {extent, start});
   const bool far = given != nullptr && width_of(kernel, given->value) >= bits_of(Type::i64) - 2;
-  return {spelling.operation(Op::sub, Type::i64, {coordinate, size(start)}, far).text,
+  const bool narrow = far && spelling.target() == TargetKind::cuda; // indices may have 32 bits there
+  const Code begin = narrow ? Code{"int64_t(" + size_text(start) + ")"} : size(start);
+  return {spelling.operation(Op::sub, Type::i64, {coordinate, begin}, far).text,
           size_text(block == extent ? block : Size::make(Size::Op::min, {block, rest}))};
 }
 

@@ -11,7 +11,8 @@ std::optional<Kernel> build_kernel(const Spec &spec, const Variant &variant, con
   using namespace build;
   size_t before = diags.error_count(); // of other variants
   auto good = [&] { return diags.error_count() == before; };
-  Build build{spec, variant, body, diags, kept, steps_are_positions, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  Build build{spec, variant, body, diags, kept, steps_are_positions, {}, {}, {}, {}, {}, {}, {}, {}, {},
+              {},   {},      {},   {},    {}};
   Kernel &kernel = build.kernel;
   kernel.name = spec.kernel;
   kernel.suffix = variant.suffix;

@@ -11,6 +11,19 @@
 
 namespace kgen::build {
 
+// What is not computed, since a constant decided so: which axes and locals it names.
+struct Dropped {
+  AxisSet axes;
+  std::set<VarId> locals;
+  std::set<ExprId> values; // that parameters of a function stand for
+  bool empty() const { return axes.empty() && locals.empty() && values.empty(); }
+  void add(const Dropped &other) {
+    axes |= other.axes;
+    locals.insert(other.locals.begin(), other.locals.end());
+    values.insert(other.values.begin(), other.values.end());
+  }
+};
+
 struct Build {
   const Spec &spec;
   const Variant &variant;
@@ -31,6 +44,10 @@ struct Build {
   std::set<std::pair<VarId, AxisId>> said;                 // operand axes with a window of their own
   std::map<std::string, std::pair<Size, Size>> many_sizes; // axes of which arrays have two sizes; theirs is a block
 
+  std::map<ExprId, Dropped> dropped_of_fold; // and of scans
+  std::map<ExprId, ExprId> along_of_fold; // what it would be told to go along its axes: a condition, of scans a value
+  std::map<VarId, Dropped> dropped_of_local;
+
   // Sizes with params and fixed axes put in.
   Size resolve(const Size &size) const;
   Size axis_size(AxisId axis) const { return resolve(Size::axis(kernel.axes[axis].name)); }
@@ -50,6 +67,8 @@ void lower_body(Build &build);
 void settle_windows(Build &build);
 // Axis sets of all expressions, locals and statements.
 void infer_axes(Build &build);
+// Gives folds and scans back the axes that constants have taken from them. Did any get one?
+bool restore_axes(Build &build);
 void check_axes(Build &build);        // values, targets, reductions, indices
 void check_windows(Build &build);     // what depends on how windows move with the grid
 void check_definitions(Build &build); // optional operands, reads before writes, warnings

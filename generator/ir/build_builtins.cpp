@@ -158,6 +158,7 @@ ExprId Lowering::product(const std::vector<ExprId> &factors, const Place &place)
 }
 
 ExprId Lowering::fold(Monoid monoid, const body::Expr &e) {
+  const size_t from = dropped_.size();
   AxisSet reduced;
   ExprId where = kNone;
   for (const body::Expr &arg : e.args) {
@@ -206,14 +207,19 @@ ExprId Lowering::fold(Monoid monoid, const body::Expr &e) {
     args.push_back(where);
   if (where != kNone && is_constant(where) && kernel_.exprs[where].integer == 0)
     args.push_back(where);
+  ExprId along = this->along(reduced, e.place);
+  if (along != kNone && args.size() > 1)
+    along = both(args[1], along, e.place);
   ExprId id = make(Op::fold, result, args, e.place);
   kernel_.exprs[id].monoid = monoid;
   kernel_.exprs[id].reduced = reduced;
   kernel_.exprs[id].accumulator = accumulator;
+  keep_along(id, along, from);
   return id;
 }
 
 ExprId Lowering::scan(const body::Expr &e) {
+  const size_t from = dropped_.size();
   AxisId axis = kNone;
   std::vector<ExprId> args;
   for (const body::Expr &arg : e.args)
@@ -228,6 +234,9 @@ ExprId Lowering::scan(const body::Expr &e) {
   Type accumulator = kind == ScanKind::max ? type(args[0]) : sum_accumulator(args[0]);
   for (ExprId &arg : args)
     arg = as(arg, accumulator);
+  ExprId along = this->along(AxisSet::of(axis), e.place);
+  if (along != kNone)
+    along = make(Op::choose, accumulator, {along, args[0], args[0]}, e.place);
   ExprId id = make(Op::scan, accumulator, args, e.place);
   Expr &out = kernel_.exprs[id];
   out.scan = kind;
@@ -235,6 +244,7 @@ ExprId Lowering::scan(const body::Expr &e) {
   out.accumulator = accumulator;
   out.reverse = e.name.find("_reverse") != std::string::npos;
   out.exclusive = e.name.find("_exclusive") != std::string::npos;
+  keep_along(id, along, from);
   return id;
 }
 

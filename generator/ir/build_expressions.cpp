@@ -205,8 +205,11 @@ ExprId Lowering::arm(const body::Expr &e, Type type, std::vector<Stmt> &before) 
 
 ExprId Lowering::conditional(const body::Expr &e) {
   ExprId c = condition(e.args[0]);
-  if (is_constant(c))
-    return value(e.args[kernel_.exprs[c].integer ? 1 : 2], e.type);
+  if (is_constant(c)) {
+    const bool first = kernel_.exprs[c].integer != 0;
+    leave_out(e.args[first ? 2 : 1]);
+    return value(e.args[first ? 1 : 2], e.type);
+  }
   std::vector<Stmt> before_a, before_b;
   ExprId a = arm(e.args[1], e.type, before_a), b = arm(e.args[2], e.type, before_b);
   bool hoist = must_hoist(c, before_a, a) || must_hoist(c, before_b, b);
@@ -251,7 +254,10 @@ ExprId Lowering::lazy(Op op, const body::Expr &e) {
   ExprId a = condition(e.args[0]);
   if (is_constant(a)) {
     bool decided = (kernel_.exprs[a].integer != 0) == (op == Op::either);
-    return decided ? a : condition(e.args[1]);
+    if (!decided)
+      return condition(e.args[1]);
+    leave_out(e.args[1]);
+    return a;
   }
   std::vector<Stmt> before;
   ExprId b = arm(e.args[1], Type::boolean, before);

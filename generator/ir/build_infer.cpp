@@ -11,12 +11,9 @@ public:
   explicit Inference(Build &build) : build_(build), kernel_(build.kernel) {}
 
   void run() {
-    do {
-      changed_ = false;
-      for (Expr &e : kernel_.exprs)
-        e.axes = closed(axes_of(e));
-      walk(kernel_.statements, AxisSet());
-    } while (changed_);
+    settle();
+    if (restore_axes(build_))
+      settle();
     settle_kept();
     for (Var &var : kernel_.vars)
       if (var.kind == Var::Kind::scratch)
@@ -24,6 +21,15 @@ public:
   }
 
 private:
+  void settle() {
+    do {
+      changed_ = false;
+      for (Expr &e : kernel_.exprs)
+        e.axes = closed(axes_of(e));
+      walk(kernel_.statements, AxisSet());
+    } while (changed_);
+  }
+
   // Of Op::kept: does its value differ along the axes whose elements are left out?
   bool is_choice(const Expr &e) const { return kernel_.exprs[e.args[0]].axes.contains(e.reduced); }
 

@@ -105,11 +105,14 @@ void Lowering::list(const Block &block) {
 }
 
 void Lowering::statement(const body::Stmt &s) {
+  const size_t from = dropped_.size();
   switch (s.kind) {
   case Kind::declare:
-    return declare(s);
+    declare(s);
+    return note_left_out_of(s.local, from);
   case Kind::assign:
-    return assign(s);
+    assign(s);
+    return note_left_out_of(s.target.kind == body::Expr::Kind::local ? s.target.local : -1, from);
   case Kind::evaluate:
     return evaluate(s);
   case Kind::branch:
@@ -254,8 +257,11 @@ void Lowering::assign_scatter(const body::Stmt &s, Stmt out) {
 }
 
 void Lowering::branch(ExprId condition, const Block &then, const Block &otherwise, const Place &place) {
-  if (is_constant(condition))
-    return list(kernel_.exprs[condition].integer ? then : otherwise);
+  if (is_constant(condition)) {
+    const bool first = kernel_.exprs[condition].integer != 0;
+    leave_out(first ? otherwise : then);
+    return list(first ? then : otherwise);
+  }
   Stmt out;
   out.kind = Stmt::Kind::branch;
   out.value = condition;

@@ -107,6 +107,16 @@ private:
   bool is_uniform(ExprId id) const;
   std::vector<ExprId> indices(const std::vector<body::Expr> &args);
 
+  // What constants decide to leave out (build_decided.cpp).
+  void leave_out(const body::Expr &e);
+  void leave_out(const Block &block);
+  void note_left_out(const body::Expr &e, Dropped &out);
+  void note_left_out(const Block &block, Dropped &out, std::set<VarId> &assigned);
+  Dropped left_out_since(size_t from) const;
+  ExprId along(AxisSet axes, const Place &place);
+  void keep_along(ExprId id, ExprId along, size_t from);
+  void note_left_out_of(int local, size_t from); // of what is assigned to it
+
   // Builtins (build_builtins.cpp).
   ExprId builtin(const body::Expr &e);
   ExprId scalar_op(Op op, const body::Expr &e);
@@ -153,6 +163,7 @@ private:
   std::set<ExprId> implicit_; // casts that C++ or kgen inserted
   std::set<VarId> generated_; // assigned by construction
   std::set<VarId> reported_;  // one message a local
+  std::vector<Dropped> dropped_;
   std::map<std::string, int> names_;
 };
 

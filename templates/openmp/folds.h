@@ -73,13 +73,12 @@ inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<tru
 //@ scan_in_order: Lanes
 // total = factor * total + term, one lane after the other.
 template <int kStep, class T, int N>
-__attribute__((noinline)) Lanes<T, N> scan_in_order(T total, Lanes<T, N> factor, Lanes<T, N> term) {
-  Lanes<T, N> totals;
+__attribute__((noinline)) void scan_in_order(Lanes<T, N>& totals, T total, const Lanes<T, N>& factor,
+                                             const Lanes<T, N>& term) {
   for (int turn = 0; turn < N; ++turn) {
     const int lane = kStep > 0 ? turn : N - 1 - turn;
     totals.v[lane] = total = factor[lane] * total + term[lane];
   }
-  return totals;
 }
 //@ scan_result: shifted
 // The totals, or each lane's before its own step.
@@ -113,7 +112,7 @@ inline Lanes<T, N> scan_linear(T& carry, Lanes<T, N> factor, Lanes<T, N> term) {
   Lanes<T, N> totals = factors.v * Lanes<T, N>(before).v + terms.v;
   carry = factors[kLast] * before + terms[kLast];
   if (any_lane(factor * factor > T(1.25) || totals - totals != T(0))) {
-    totals = scan_in_order<kStep>(before, factor, term);
+    scan_in_order<kStep>(totals, before, factor, term);
     carry = totals[kLast];
   }
   return scan_result<kStep, kExclusive>(totals, before);
@@ -128,7 +127,7 @@ inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
   const Lanes<T, N> square = factor * factor;
   Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), [](auto a, auto b) IN_SET { return a * b; });
   if (any_lane(!(square <= kMost * kMost && square >= 1 / (kMost * kMost)) || totals - totals != T(0))) {
-    totals = scan_in_order<kStep>(before, factor, Lanes<T, N>(T(-0.0)));
+    scan_in_order<kStep>(totals, before, factor, Lanes<T, N>(T(-0.0)));
     carry = totals[kStep > 0 ? N - 1 : 0];
   }
   return scan_result<kStep, kExclusive>(totals, before);

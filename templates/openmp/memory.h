@@ -204,19 +204,32 @@ inline void pick_some(T* to, const T* from, int count) {
     pick_some<kCount / 2>(to + done, from + 2 * done, count);
   }
 }
+// (By reference: where only a set of instructions has such vectors, GCC clears the upper half of one that a
+// function returns.)
 template <class T, int N>
-__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
-                                                                  FirstLanes<N> active) {
-  if (stride == 1) return load(from, active);
+__attribute__((noinline)) void load_apart(typename LanesOf<T, N>::type& to, const T* from, int64_t stride,
+                                          FirstLanes<N> active) {
   T values[N] = {};
+  if (stride == 1) {
+    to = load(from, active);
+    return;
+  }
   if constexpr (!std::is_same_v<T, bool>) {
     if (stride == 2) {
       pick_some<N / 2>(values, from, active.count);
-      return load(values, AllLanes<N>{});
+      to = load(values, AllLanes<N>{});
+      return;
     }
   }
   for (int lane = 0; lane < N && lane < active.count; ++lane) values[lane] = from[lane * stride];
-  return load(values, AllLanes<N>{});
+  to = load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline __attribute__((always_inline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                              FirstLanes<N> active) {
+  typename LanesOf<T, N>::type values;
+  load_apart<T, N>(values, from, stride, active);
+  return values;
 }
 template <class T, int N>
 inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
@@ -363,19 +376,23 @@ inline void turn_records(T* to, int64_t to_stride, const T* from, int64_t record
 // Where a group leaves its row or is not whole, neighbours of it may do so that lie inside: their values are
 // shifted.
 template <int64_t kStep, class T, class Active>
-__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(
-    const T* array, int64_t first, int64_t at, int64_t extent, Active active,
-    std::enable_if_t<true, T> outside) {
+__attribute__((noinline)) void load_edge(typename LanesOf<T, Active::kLanes>::type& to, const T* array,
+                                         int64_t first, int64_t at, int64_t extent, Active active,
+                                         std::enable_if_t<true, T> outside) {
   constexpr int N = Active::kLanes;
   constexpr AllLanes<N> all;
   if constexpr (!std::is_same_v<T, bool> && kStep <= 4) {
     if (at >= (1 - N) * kStep && at < extent) {
       const int64_t before = at < 0 ? (kStep - 1 - at) / kStep : 0, fit = (extent - at + kStep - 1) / kStep;
       const int64_t after = N - (fit < active.count ? fit : active.count);
-      if (after == 0 && at + (before + N - 1) * kStep < extent)
-        return shifted_by<1>(load_every(array + (first + before * kStep), kStep, all), before, outside);
-      if (before == 0 && at >= after * kStep)
-        return shifted_by<-1>(load_every(array + (first - after * kStep), kStep, all), after, outside);
+      if (after == 0 && at + (before + N - 1) * kStep < extent) {
+        to = shifted_by<1>(load_every(array + (first + before * kStep), kStep, all), before, outside);
+        return;
+      }
+      if (before == 0 && at >= after * kStep) {
+        to = shifted_by<-1>(load_every(array + (first - after * kStep), kStep, all), after, outside);
+        return;
+      }
     }
   }
   T values[N] = {};
@@ -384,7 +401,7 @@ __attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(
     const bool in = near && at + lane * kStep >= 0 && at + lane * kStep < extent;
     values[lane] = in ? array[first + lane * kStep] : outside;
   }
-  return load(values, all);
+  to = load(values, all);
 }
 // Elements `kStep` apart of an array, from the element `first` on, which stands at `at` in a row of `extent`;
 // `outside` beyond the row's ends, where there may be no memory either.
@@ -395,13 +412,15 @@ inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int
   if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep)
       return load_every(array + first, kStep, active);
-  return load_edge<kStep>(array, first, at, extent, active, outside);
+  typename LanesOf<T, Active::kLanes>::type values;
+  load_edge<kStep>(values, array, first, at, extent, active, outside);
+  return values;
 }
 //@ load_nearest: load
 template <class T, class Active>
-__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_ends(const T* array, int64_t first,
-                                                                              int64_t at, int64_t least,
-                                                                              int64_t most, Active active) {
+__attribute__((noinline)) void load_ends(typename LanesOf<T, Active::kLanes>::type& to, const T* array,
+                                         int64_t first, int64_t at, int64_t least, int64_t most,
+                                         Active active) {
   T values[Active::kLanes] = {};
   // `at` is any number, and wraps around as it goes on.
   const int64_t row = int64_t(uint64_t(first) - uint64_t(at));
@@ -409,7 +428,7 @@ __attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_ends(co
     const int64_t here = int64_t(uint64_t(at) + uint64_t(lane)), above = here > least ? here : least;
     values[lane] = array[row + (above < most ? above : most)];
   }
-  return load(values, AllLanes<Active::kLanes>{});
+  to = load(values, AllLanes<Active::kLanes>{});
 }
 // Neighbours in a row, from the element `first` of an array on, which stands at `at` in the row; the row's
 // elements `least` and `most` stand for those beyond them.
@@ -417,7 +436,9 @@ template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load_nearest(const T* array, int64_t first, int64_t at,
                                                               int64_t least, int64_t most, Active active) {
   if (at >= least && at <= most - (active.count - 1)) return load(array + first, active);
-  return load_ends(array, first, at, least, most, active);
+  typename LanesOf<T, Active::kLanes>::type values;
+  load_ends(values, array, first, at, least, most, active);
+  return values;
 }
 //@ store_every: store
 template <class T, class Active>

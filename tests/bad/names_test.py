@@ -26,7 +26,8 @@ nullptr operator private public register reinterpret_cast return short signed si
 switch template this throw true try typedef typename union unsigned using virtual void volatile while""".split())
 WENT_WRONG = """Index reserve Pack kElements cudaMallocAsync cudaFreeAsync unroll pragma Extent Tile workspace stream N M
 threadIdx space launch first_above row_at error kVectorBytes lanes item KGEN_OPENMP_H KGEN_OPENMP_REVISION shared_memory
-kgen kgen_cuda tile TABLE KGEN_TABLE_SORTED KGEN_TABLE_CONFLICT T Stored Value kBytes""".split()
+kgen kgen_cuda tile TABLE KGEN_TABLE_SORTED KGEN_TABLE_CONFLICT T Stored Value kBytes
+in_parallel product_of tile_bytes""".split()
 ONE_IN = 12  # of the others
 
 

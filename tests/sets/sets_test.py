@@ -46,6 +46,25 @@ class Sets(Sandbox):
 
         return run
 
+    def test_whole_numbers_and_truth_values_that_lie_apart_are_whole_in_a_plain_object(self):
+        """A function that hands on such a vector lost its upper half, by GCC, where the set is not the object's."""
+        spec = self.folder / "apart.toml"
+        spec.write_text("""kernel = "apart"
+inputs.b = "bool[N, M]"
+inputs.i = "i32[N, M]"
+outputs.y = "i64[N]"
+outputs.z = "i32[N]"
+outputs.w = "i32[N, M]"
+body = '''
+y = sum(b ? int64_t(3) : 1, M);
+z = sum(i, M);
+w = at(i, M = index(M) - 1) + at(i, M = index(M) + 2);
+'''
+""")
+        for compiler in COMPILERS:
+            for flags in "-O1", "-O2":
+                self.kgen("verify", spec, "--data", "integers", "--size", "N=37,M=7", "--cxx", compiler, "--cxxflags", flags)
+
     def test_a_plain_object_takes_the_best_set_or_the_one_that_is_asked_for(self):
         for compiler in COMPILERS:
             run = self.build(compiler, "-O2")

@@ -317,6 +317,21 @@ TEST_CASE("windows of an output reach every element") {
             "element z[16] is in no window"));
 }
 
+TEST_CASE("that windows reach every element follows from what is required of sizes") {
+  const auto cover = [](const std::string &required) {
+    return legal("kernel = \"a\"\noutputs.z = { type = \"f32[N]\", block = [4], index = [\"i\"] }\n"
+                 "inputs.x = \"f32[K]\"\ngrid.i = { size = \"K / 4\" }\nbody = '''\n" +
+                 required + "z = 1 + sum(x, K);\n'''\n")
+        .operand("z")
+        .windows_cover.verdict;
+  };
+  CHECK(cover("") == Verdict::checked);
+  CHECK(cover("require(size(K) == size(N), \"as many\");\n") == Verdict::checked);
+  CHECK(cover("require(size(K) == size(N) && size(K) % 4 == 0, \"fours\");\n") == Verdict::proved);
+  CHECK(cover("require(size(K) > size(N) + 3, \"more\");\n") == Verdict::proved);
+  CHECK(cover("require(size(K) == size(N) || size(N) == 4, \"either\");\n") == Verdict::checked);
+}
+
 TEST_CASE("blocks numbered by quotients and remainders of one step") {
   const auto spec = [](const std::string &row, const std::string &column, const std::string &steps) {
     const std::string window = "block = [32, 64], index = [\"" + row + "\", \"" + column + "\"]";

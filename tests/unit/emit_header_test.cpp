@@ -51,5 +51,34 @@ body = 'y = 0; at(y, B = id) += x + t[index(N)];'
   CHECK(has(text, "but y, to which floats are added in any order, may differ"));
 }
 
+TEST_CASE("a size that follows from one of several is said for each of them, and what is no argument by what it is") {
+  const std::string spec = R"(kernel = "k"
+axes.D = [64, 128]
+axes.P = { equals = "D / 2 + 1" }
+tables.t = { type = "i32[D / 4]", range = "M" }
+inputs.x = "f32[M, H=D / 2]"
+inputs.w = "f32[D, R=2 * M + 1]"
+outputs.y = "f32[P]"
+body = 'y = at(x, M = t[0], H = index(P)) + sum(w, D, R);'
+)";
+  const std::string lines = emitted_text(spec, ".h", "#ifndef");
+  CHECK(has(lines, "table t i32 [D == 64 ? 16 : 32]"));
+  CHECK(has(lines, "in x f32 [M, D == 64 ? 32 : 64]; in w f32 [D, 2 * M + 1]; out y f32 [D == 64 ? 33 : 65]"));
+  CHECK(has(lines, "size D one_of 64 128"));
+  CHECK(has(lines, "return ((D == 64) ? 33 : 65);"));
+}
+
+TEST_CASE("each of several sizes is told once, and memory is shared only where it may be for all of them") {
+  const std::string spec = R"(kernel = "k"
+axes.D = [1, 4]
+axes.E = [2, 8]
+inputs.x = "f32[D, E]"
+outputs.y = "f32[D, E]"
+body = 'y = at(x, D = size(D) - 1 - index(D));'
+)";
+  CHECK(has(emitted_text(spec, ".h", "#ifndef"), "size D one_of 1 4; size E one_of 2 8 */"));
+  CHECK(header(spec).find("y may be x") == std::string::npos);
+}
+
 } // namespace
 } // namespace kgen

@@ -97,5 +97,17 @@ body = 'y = x + (index(N) % 2 == 0 ? sin(index(M) * t) : cos(index(M) * t));'
   CHECK(has(text, "load(&x[m * N + n], active)"));
 }
 
+TEST_CASE("a place far away is compared with where the block begins in 64 bits, however wide indices are") {
+  const std::string text = emitted_text(R"(kernel = "k"
+inputs.x = { type = "f32[C, H]", block = [1, 3], offset = ["b", "f"] }
+grid.b = { axis = "C", block = 1 }
+grid.f = { axis = "F", block = 1 }
+outputs.y = "f32[C, F]"
+body = 'auto v = x; y = at(v, H = (1 | size(C)));'
+)",
+                                        "_cuda.cu", "k_kernel");
+  CHECK(has(text, "inside(wrapping_subtract(1 | int64_t(C), int64_t(f_)), smaller(3, H - f_))"));
+}
+
 } // namespace
 } // namespace kgen

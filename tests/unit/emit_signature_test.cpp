@@ -243,6 +243,17 @@ function k_identity_3_f64: x f32, w f32, y f64; workspace of openmp
 )");
 }
 
+TEST_CASE("extents that follow from one of several sizes are a choice by it") {
+  const std::string text = small(R"(axes.D = [4, 6]
+inputs.x = 'f32[M, H=D / 2]'
+inputs.z = 'f32[M, D]'
+outputs.y = 'f32[M]'
+body = 'y = sum(x, H) + sum(z, D);'
+)");
+  CHECK(text.find("in x: f32[M, D == 4 ? 2 : 3]") != std::string::npos);
+  CHECK(text.find("check x[1] is D == 4 ? 2 : 3") != std::string::npos);
+}
+
 TEST_CASE("words of Python get an underscore; sizes of the kernel's choosing and multiples are told") {
   CHECK(small(R"(scalars.lambda = "f16"
 axes.N = { ragged = "row_start", over = "B" }

@@ -40,6 +40,25 @@ TEST_CASE("a sum that became one per element is warned of, but for one over the 
   CHECK(warned(spec("real s = 0; for (int i = 0; i < 3; ++i) s += x * i; z = s;")).empty());
 }
 
+TEST_CASE("a fold keeps the axes that a constant takes from its argument, and only those") {
+  const auto with = [](const std::string &body, int use = 0) {
+    return build(spec(body, "params.use = " + std::to_string(use) + "\noutputs.s = \"f32[M]\"\n")).messages;
+  };
+  for (const char *body : {
+           "z = 0; s = sum(use ? x : 1, N);",
+           "z = 0; s = sum(1, N, where(!use || x > 0));",
+           "z = 0; s = float(any(use != 0 && x > 0, N)) + max(use ? x : 1, N);",
+           "z = cumsum(use ? x : 1, N); s = 0;",
+           "real v = use ? x : 2; z = 0; s = mean(v * 2, N);",
+           "real v = 2; if (use) v = x; real u = v; z = 0; s = sum(u, N);",
+       })
+    for (const int use : {0, 1})
+      CHECK_MESSAGE(with(body, use).empty(), body << ": " << with(body, use));
+  CHECK_CONTAINS(with("z = 0; s = sum(use ? w : 1, N, K);"), "sum along N and K, along which its argument does not differ");
+  CHECK_CONTAINS(with("z = 0; s = sum(use ? 2 : 1, N);"), "sum along N, along which its argument does not differ");
+  CHECK_CONTAINS(with("z = use ? x : 1; s = sum(1, N);"), "sum along N, along which its argument does not differ");
+}
+
 TEST_CASE("windows of operands that share an axis") {
   std::string head = "kernel = \"k\"\ngrid.i = { axis = \"M\", block = 4, semantics = \"parallel\" }\n";
   CHECK_CONTAINS(refused(head + "inputs.x = \"f32[M=64]\"\noutputs.z = \"f32[M]\"\nbody = 'z = x;'\n"),

@@ -62,17 +62,6 @@ std::vector<std::string> chosen(const std::vector<ChoiceParameter> &choices, con
   return out;
 }
 
-// Sizes that are no arguments of the C functions are what they follow from.
-Size over_arguments(const Kernel &kernel, const Size &size) {
-  return rewrite(size, [&](const Size &s) -> std::optional<Size> {
-    for (size_t a = 0; s.op == Size::Op::axis && a < kernel.axes.size(); ++a)
-      if (const Axis &axis = kernel.axes[a]; axis.name == s.name && !(axis.size == s) &&
-                                             std::ranges::count(kernel.size_arguments, static_cast<AxisId>(a)) == 0)
-        return over_arguments(kernel, axis.size);
-    return std::nullopt;
-  });
-}
-
 // Extents as callers see them: a packed row is no dimension, and `(G C)` is one.
 std::vector<Size> dims_of(const Kernel &kernel, const Var &var) {
   std::vector<Size> out;
@@ -80,7 +69,7 @@ std::vector<Size> dims_of(const Kernel &kernel, const Var &var) {
   for (size_t d = 0; d < var.dims.size(); ++d) {
     if (interpreter::is_packed(kernel, var, d))
       continue;
-    const Size extent = over_arguments(kernel, extent_in_arguments(kernel, var.dims[d]));
+    const Size extent = in_arguments(kernel, extent_in_arguments(kernel, var.dims[d]));
     if (var.dims[d].array_dim == last)
       out.back() = Size::make(Size::Op::multiply, {out.back(), extent});
     else
@@ -93,7 +82,7 @@ std::vector<Size> dims_of(const Kernel &kernel, const Var &var) {
 std::vector<Size> dims_of(const Kernel &kernel, const Table &table) {
   std::vector<Size> out;
   for (const Size &dim : table.dims)
-    out.push_back(over_arguments(kernel, dim));
+    out.push_back(in_arguments(kernel, dim));
   return out;
 }
 
@@ -196,7 +185,8 @@ private:
       size.parameter = parameter_name(size.name);
       size.multiple_of = axis.multiple_of;
       for (const Variation *variation : functions_[0].variations)
-        if (const auto it = variation->variant.axes.find(axis.name); it != variation->variant.axes.end())
+        if (const auto it = variation->variant.axes.find(axis.name);
+            it != variation->variant.axes.end() && std::ranges::count(size.one_of, it->second) == 0)
           size.one_of.push_back(it->second);
       s_.sizes.push_back(std::move(size));
     }
@@ -258,7 +248,9 @@ private:
     for (size_t f = 0; f < functions_.size(); ++f) {
       const Size condition = is_chosen(s_.functions[f]);
       if (std::ranges::none_of(cases, [&](const auto &one) { return one.first == condition; }))
-        cases.emplace_back(condition, dims_in(functions_[f].variations[0]->kernel, array)[dim]);
+        cases.emplace_back(condition, over_variations(functions_[f], [&](const Kernel &kernel) {
+                             return dims_in(kernel, array)[dim];
+                           }));
     }
     Size out = cases.back().second;
     for (size_t i = cases.size() - 1; i-- > 0;)
