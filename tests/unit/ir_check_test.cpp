@@ -54,7 +54,8 @@ TEST_CASE("a fold keeps the axes that a constant takes from its argument, and on
        })
     for (const int use : {0, 1})
       CHECK_MESSAGE(with(body, use).empty(), body << ": " << with(body, use));
-  CHECK_CONTAINS(with("z = 0; s = sum(use ? w : 1, N, K);"), "sum along N and K, along which its argument does not differ");
+  CHECK_CONTAINS(with("z = 0; s = sum(use ? w : 1, N, K);"),
+                 "sum along N and K, along which its argument does not differ");
   CHECK_CONTAINS(with("z = 0; s = sum(use ? 2 : 1, N);"), "sum along N, along which its argument does not differ");
   CHECK_CONTAINS(with("z = use ? x : 1; s = sum(1, N);"), "sum along N, along which its argument does not differ");
 }
