@@ -82,7 +82,7 @@ public:
     for (const std::vector<size_t> &alike : queries)
       workspaces(alike, queries.size() == 1, query_texts);
     for (size_t i = 0; i < launched_.size(); ++i)
-      source_.launchers.push_back(query_texts[i] + (query_texts[i].empty() ? "" : "\n") + texts[i]);
+      source_.launchers.push_back(query_texts[i] + texts[i]);
   }
 
 private:
@@ -205,13 +205,15 @@ private:
     if (made.workspace) {
       const std::string sizes = size_arguments_text(function(i));
       text += "const " + names.space(made.name) + " space" + (sizes.empty() ? "" : "(" + sizes + ")") + ";\n";
-      text += "const " + spelling_.helper("Memory") + " memory(workspace, workspace_bytes, space.bytes, arrays" +
+      text += "const " + spelling_.helper(made.has_team ? "TeamMemory" : "Memory") +
+              " memory(workspace, workspace_bytes, " + (made.has_team ? "space" : "space.bytes") + ", arrays" +
               (cuda_ ? ", queue" : "") + ");\nif (memory.status != 0) return memory.status;\n";
     }
-    const std::string passed = "(" +
-                               join_comma({arguments_text(function(i)), has_table_status(i) ? "table_status" : "",
-                                           made.workspace ? "memory.data" : "", cuda_ ? "queue" : ""}) +
-                               ")";
+    const std::string passed =
+        "(" +
+        join_comma({arguments_text(function(i)), has_table_status(i) ? "table_status" : "",
+                    made.workspace ? "memory.data" : "", made.has_team ? "memory.threads" : "", cuda_ ? "queue" : ""}) +
+        ")";
     if (!cuda_)
       return text + names.function(made.name) + passed + ";\nreturn 0;\n";
     return text + "return " + spelling_.helper("cuda_status") + "(small ? " + names.function(made.name, "int32_t") +
@@ -227,10 +229,16 @@ private:
       std::string bytes = first.empty() ? all[v].text : "";
       for (const Made &one : launched_[i].made[v])
         bytes += (one.condition.empty() ? "" : "if (" + one.condition + ") ") + "return " +
-                 (!one.workspace ? "0" : names.space(one.name) + "(" + sizes + ").bytes") + ";\n";
+                 bytes_text(one, names.space(one.name) + "(" + sizes + ")") + ";\n";
       text += where(variation_condition(*function(i).variations[v]), bytes);
     }
     return text + refuse_others(i, "-");
+  }
+
+  std::string bytes_text(const Made &made, const std::string &space) {
+    if (made.has_team)
+      return spelling_.helper("bytes_of_team") + "(" + space + ")";
+    return made.workspace ? space + ".bytes" : "0";
   }
 
   // What one template takes and its callers pass: types that must be named, and functions.

@@ -24,6 +24,7 @@ constexpr int64_t kWideTile = 1024;     // and where each line is read once, a r
 constexpr int64_t kLongPart = 512;      // neighbours in the output, where its rows do not begin with lines
 constexpr int64_t kFewRows = 16;        // of the output, beside each other in tiles
 constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
+constexpr int64_t kMostThreads = 64;    // that have memory of their own
 constexpr int64_t kTurns = 256;         // in which threads share uneven items
 constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
 
@@ -42,6 +43,10 @@ public:
   }
 
   bool needs_workspace() const { return !buffers_.empty() || chunked(); }
+  // Has each thread memory of its own?
+  bool has_team() const {
+    return std::ranges::any_of(buffers_, [](const Buffer &b) { return b.per_worker; });
+  }
   const std::string &name() const { return name_; }
   const Names &names() const { return names_; }
 
@@ -56,14 +61,15 @@ public:
     };
     for (const Buffer &b : buffers_)
       add(b.per_worker ? "thread_bytes" : "bytes", b.name, b.elements, std::to_string(bytes_of(b.type)));
-    if (std::any_of(buffers_.begin(), buffers_.end(), [](const Buffer &b) { return b.per_worker; })) {
-      add("bytes", "threads", spelling().helper("thread_count") + "()", "thread_bytes");
-      fields += "int64_t thread_bytes = 0;\n";
-    }
     for (const Phase &phase : plan_.phases)
       for (VarId var : phase.partials)
         add("bytes", partials_name(var), std::to_string(kMostChunks),
             std::to_string(bytes_of(plan_.kernel.vars[var].type)));
+    if (has_team()) {
+      add("bytes", "threads", "1", "thread_bytes"); // the first thread's; those of others follow
+      body += "most_threads = " + most_threads() + ";\n";
+      fields += "int64_t most_threads;\nint64_t thread_bytes = 0;\n";
+    }
     const std::string all = derived_declarations(printer_, body) + body;
     return text + fields + "int64_t bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" +
            size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all +
@@ -85,6 +91,8 @@ public:
       names.push_back(a.name);
     if (needs_workspace())
       parameters += ", char* workspace", names.push_back("workspace");
+    if (has_team())
+      parameters += ", int64_t threads", names.push_back("threads");
     body = derived_declarations(printer_, head + body) + head + body;
     return "void " + name() + "(" + parameters + ") {\n" + silence_unused(names, body) + body + "}\n";
   }
@@ -98,6 +106,30 @@ private:
   }
 
   const std::string &partials_name(VarId var) { return printer_.name_beside(var, "_parts"); }
+
+  // How many threads find work in the phases where each has memory of its own.
+  std::string most_threads() {
+    std::string out;
+    for (const std::vector<std::string> &counts : pieces_) {
+      const bool known = std::ranges::all_of(counts, [&](const std::string &count) { return is_of_sizes(count); });
+      const std::string here =
+          spelling().helper("workers_for") + "({" + (known ? join(counts, ", ") : std::to_string(kMostThreads)) + "})";
+      out = out.empty() || out == here ? here : spelling().helper("larger") + "(" + out + ", " + here + ")";
+    }
+    return out.empty() ? "1" : out;
+  }
+
+  // Can it be told from the sizes of a call alone?
+  bool is_of_sizes(const std::string &count) const {
+    std::set<std::string> known = {"smaller", "larger", "floor_div", "ceil_div", "int64_t"};
+    for (const Argument &a : function_.arguments)
+      if (a.kind == Argument::Kind::size)
+        known.insert(a.name);
+    for (const Axis &axis : plan_.kernel.axes)
+      if (axis.derived)
+        known.insert(c_name(axis.name));
+    return std::ranges::includes(known, words_of(count));
+  }
 
   // (void)N; for sizes that no buffer needs.
   std::string unused_sizes(const std::string &body) const {
@@ -127,14 +159,15 @@ private:
     return out;
   }
 
-  // Each thread has memory of its own for them.
-  void worker_pointers(const Phase &phase) {
+  // Each thread of a team has memory of its own for them. Outside of a team, the caller's number is that of another
+  // one.
+  void worker_pointers(const Phase &phase, bool in_team) {
     const std::vector<const Buffer *> used = worker_buffers(phase);
     if (used.empty())
       return;
     const std::string mine = names_.claim("mine");
-    printer_.lines.add("char* const " + mine + " = workspace + space.threads + " + spelling().helper("thread_number") +
-                       "() * space.thread_bytes;");
+    printer_.lines.add("char* const " + mine + " = workspace + space.threads" +
+                       (in_team ? " + " + spelling().helper("thread_number") + "() * space.thread_bytes;" : ";"));
     for (const Buffer *b : used)
       printer_.lines.add(pointer(*b, mine));
   }
@@ -155,7 +188,7 @@ private:
       return parallel(phase);
     if (phase.kind == Phase::Kind::chunked)
       return chunks(phase);
-    worker_pointers(phase);
+    worker_pointers(phase, false);
     for (size_t i = 0; i < phase.nodes.size(); ++i) {
       // The accumulators of a later reduction are set where its parts are combined.
       if (phase.nodes[i].kind == PlanNode::Kind::fold_init && is_partial(phase.nodes[i].target))
@@ -183,7 +216,9 @@ private:
         break;
     }
     std::string work, others = "1"; // all items, and those of all loops but the last
+    std::vector<std::string> counts;
     for (const PlanNode *n : chain) {
+      counts.push_back(trips(*n).text);
       others = work.empty() ? "1" : work;
       work += (work.empty() ? "" : " * ") + at_least(trips(*n), binding::kMultiply);
     }
@@ -191,8 +226,9 @@ private:
     std::string share; // of the last loop, where that goes over parts
     if (last.parts > 0) {
       share = names_.claim(printer_.axis_name(last.axis), "_part");
-      printer_.lines.add("const int64_t " + share + " = " + spelling().helper("share_of") + "(" + trips(last).text +
-                         ", " + others + ", " + printer_.part_length(last.parts, last.kept) + ");");
+      const std::string most = printer_.part_length(last.parts, last.kept), of = trips(last).text + ", " + others;
+      printer_.lines.add("const int64_t " + share + " = " + spelling().helper("share_of") +
+                         (last.kept ? "(" + of + ", " + most + ");" : "<" + most + ">(" + of + ");"));
     }
     const PlanNode *const crossing = crossing_loop(chain);
     const bool tiles = crossing != nullptr && printer_.lanes->has_tiles(last, crossing->axis);
@@ -205,9 +241,9 @@ private:
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
     const LanePrinter::Part length = takes_lanes(last) ? part_of(last, crossing, around) : LanePrinter::Part{};
     if (too_few)
-      worker_pointers(phase);
+      worker_pointers(phase, false);
     else
-      begin_threads(phase, clauses, rounds);
+      begin_threads(phase, clauses, rounds, counts);
     Printer::Range whole; // of a loop over parts
     for (const PlanNode *n : chain) {
       if (n->parts > 0)
@@ -260,10 +296,17 @@ private:
   }
 
   // Before the loops that threads share: the team, the memory that each has of its own, and what they share.
-  void begin_threads(const Phase &phase, const std::string &clauses, const std::string &rounds) {
+  void begin_threads(const Phase &phase, const std::string &clauses, const std::string &rounds,
+                     const std::vector<std::string> &counts) {
     const std::string much = rounds.empty() ? "" : rounds + " > " + std::to_string(kSerialBelow) + ", ";
-    printer_.lines.add(spelling().helper("in_parallel") + "(" + much + "[&]() IN_SET {");
-    worker_pointers(phase);
+    if (worker_buffers(phase).empty()) {
+      printer_.lines.add(spelling().helper("in_parallel") + "(" + much + "[&]() IN_SET {");
+    } else {
+      printer_.lines.add(spelling().helper("in_team") + "(" + (much.empty() ? "true, " : much) +
+                         "threads, [&]() IN_SET {");
+      pieces_.push_back(counts);
+    }
+    worker_pointers(phase, true);
     printer_.lines.add("#pragma omp for" + clauses + " nowait");
   }
 
@@ -467,7 +510,8 @@ private:
               partials_name(var) + ");");
     }
     const bool around = printer_.lanes != nullptr && stream_outputs(root);
-    begin_threads(phase, is_uneven({&root}) ? " schedule(dynamic)" : " schedule(static)", rounds_text(phase));
+    begin_threads(phase, is_uneven({&root}) ? " schedule(dynamic)" : " schedule(static)", rounds_text(phase),
+                  {std::to_string(kMostChunks)});
     out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
             ") {");
     const std::string slot =
@@ -543,7 +587,8 @@ private:
   std::vector<Buffer> buffers_;
   std::optional<LanePrinter> lanes_;
   std::map<VarId, int> uses_;
-  std::string around_; // the flag for writing around the caches in the phase at hand
+  std::vector<std::vector<std::string>> pieces_; // of each phase where threads have memory of their own
+  std::string around_;                           // the flag for writing around the caches in the phase at hand
 };
 
 } // namespace
@@ -560,6 +605,7 @@ OpenmpFunction openmp_function(const std::string &name, const Function &function
   out.text = std::move(texts[0]);
   if (kernel.needs_workspace())
     out.workspace = std::move(texts[1]);
+  out.has_team = kernel.has_team();
   return out;
 }
 
