@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "emit/aligned_text.h"
+#include "emit/comments.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -88,6 +89,15 @@ bool is_taken(const std::set<std::string> &made, const std::set<std::string> &wo
   });
 }
 
+// Lanes<Value<T>, kLanesOf<T>>: Vector<T>
+void name_vectors(const std::string &parameter, AlignedText &made) {
+  const size_t before = made.text.size();
+  for (const std::string &value : {"Value<" + parameter + ">", parameter})
+    replace_all(made.text, "Lanes<" + value + ", kLanesOf<" + parameter + ">>", "Vector<" + parameter + ">");
+  if (made.text.size() != before)
+    made.helpers.insert("Vector");
+}
+
 std::optional<Template> aligned(const Group &group, const std::string &name, const std::set<std::string> &words) {
   Template out;
   out.parameters = parameters_of(group, words);
@@ -103,6 +113,8 @@ std::optional<Template> aligned(const Group &group, const std::string &name, con
     std::optional<AlignedText> made = align(texts, out.parameters, out.stems, out.templates);
     if (!made)
       return std::nullopt;
+    for (const TypeParameter &parameter : out.parameters)
+      name_vectors(parameter.name, *made);
     out.texts.push_back(std::move(made->text));
     out.helpers.merge(made->helpers);
     if (made->is_template)

@@ -92,7 +92,7 @@ const std::set<std::string> kUsed = {
     "has_span", "share_memory", "can_add_up", "launch", "next_line", "workers_for", "bytes_of_team", "TeamMemory",
     "threads_within", "combined", "join_steps", "reserve", "resized", "RowShape", "RowTeam", "row_tile", "launch_rows",
     "scan_group", "scan_in_order", "scan_result", "shape", "shifted", "workspace_tiles", "Stored", "StoredAs", "Value",
-    "kBytes", "kLanesOf", "kLeastBlocks", "to_stored", "to_value"};
+    "Vector", "kBytes", "kLanesOf", "kLeastBlocks", "to_stored", "to_value"};
 
 // Those that no scope may claim: words of the languages, helpers, and types and constants of kernels.
 bool is_never_free(const std::string &name) {
