@@ -53,10 +53,11 @@ public:
   // struct SoftmaxF32Workspace: where each buffer starts.
   std::string workspace_struct() {
     std::string text = "// Where the intermediates lie in the workspace.\nstruct " + camel(name()) + "Workspace {\n";
-    std::string fields, body;
+    std::vector<std::string> fields;
+    std::string body;
     auto add = [&](const std::string &total, const std::string &field, const std::string &count,
                    const std::string &bytes) {
-      fields += "int64_t " + field + ";\n";
+      fields.push_back(field);
       body += field + " = " + spelling().helper("reserve") + "(" + total + ", " + count + ", " + bytes + ");\n";
     };
     for (const Buffer &b : buffers_)
@@ -68,12 +69,12 @@ public:
     if (has_team()) {
       add("bytes", "threads", "1", "thread_bytes"); // the first thread's; those of others follow
       body += "most_threads = " + most_threads() + ";\n";
-      fields += "int64_t most_threads;\nint64_t thread_bytes = 0;\n";
+      fields.emplace_back("most_threads");
     }
     const std::string all = derived_declarations(printer_, body) + body;
-    return text + fields + "int64_t bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" +
-           size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all +
-           "bytes += kLineBytes;  // so that it may begin at a line\n}\n};\n";
+    return text + "int64_t " + join(fields, ", ") + ";\nint64_t " + (has_team() ? "thread_bytes = 0, " : "") +
+           "bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
+           unused_sizes(all) + all + "bytes += kLineBytes;  // so that it may begin at a line\n}\n};\n";
   }
 
   std::string kernel_function() {

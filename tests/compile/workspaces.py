@@ -1,6 +1,8 @@
 """Workspaces of OpenMP functions, and who may call these: a workspace is asked for without regard to how many threads
 there are, one that is smaller limits the team and keeps the bits, and threads of a caller's team may each have a call.
 
+Their objects have symbols of their own alone.
+
 Usage: workspaces.py KGEN SPECS
 """
 
@@ -135,6 +137,18 @@ class Workspaces(unittest.TestCase):
                 self.assertLess(asked, 0)
             else:  # more than any machine has, and no sum that has wrapped around
                 self.assertTrue(asked < 0 or asked >= 1 << 40, f"{rows} {size} {asked}")
+
+    def test_objects_share_no_function_with_others(self):
+        """Else a program might take that of an object that was compiled for another machine."""
+        for name in ("softmax", "giou_loss_ragged"):
+            symbols = subprocess.run(["nm", "--defined-only", self.folder / f"{name}.o"], capture_output=True, text=True,
+                                     check=True).stdout.splitlines()  # fmt: skip
+            weak = [line for line in symbols if line.split()[-2] in "VWuvw" and "personality" not in line]
+            self.assertEqual(weak, [])
+            public = [line.split()[-1] for line in symbols if line.split()[-2].isupper()]
+            public = [symbol for symbol in public if "personality" not in symbol]
+            self.assertTrue(all(symbol.startswith(f"{name}_") for symbol in public), public)
+            self.assertIn(f"{name}_f32_openmp", public)
 
     def test_threads_of_a_team_may_each_have_a_call(self):
         (self.folder / "team.cpp").write_text(CALLS_FROM_A_TEAM)
