@@ -182,8 +182,9 @@ std::string workspace(const std::map<std::string, const TargetSource *> &targets
   const auto openmp = targets.find("openmp");
   const auto has_team = [](const std::string &text) { return text.find("TeamMemory") != std::string::npos; };
   if (openmp != targets.end() && std::ranges::any_of(openmp->second->kernels, has_team))
-    text += " For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work then, and the bits "
-            "are the same.";
+    text +=
+        " For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work then, and the bits "
+        "are the same.";
   if (targets.count("cuda") != 0)
     text += " For CUDA it lies at a multiple of 16 bytes.";
   return text + "\n";
