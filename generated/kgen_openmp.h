@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 10
+#define KGEN_OPENMP_REVISION 11
 
 #include <cmath>
 #include <cstdint>
@@ -494,6 +494,14 @@ inline bool has_duplicates(const T* table, int64_t count) {
   return false;
 }
 
+inline int64_t thread_count() {
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
 constexpr int64_t kLineBytes = 64;  // of a cache
 
 // Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
@@ -504,6 +512,29 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
       __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
     total = INT64_MAX / 2;
   return start;
+}
+
+// How many threads a call has memory for: one for each piece of the work, of which there are so many times so many, but
+// at most 64.
+inline int64_t workers_for(std::initializer_list<int64_t> pieces) {
+  int64_t workers = 1;
+  for (int64_t count : pieces)
+    workers = smaller(int64_t(64), workers * larger(int64_t(1), smaller(int64_t(64), count)));
+  return workers;
+}
+
+// Of the workspace, where each thread has memory of its own behind what all share.
+template <class Space>
+int64_t bytes_of_team(const Space& space, int64_t threads) {
+  int64_t more = 0, all = 0;
+  if (__builtin_mul_overflow(space.thread_bytes, threads - 1, &more) ||
+      __builtin_add_overflow(space.bytes, more, &all))
+    return INT64_MAX / 2;
+  return all;
+}
+template <class Space>
+int64_t bytes_of_team(const Space& space) {
+  return bytes_of_team(space, space.most_threads);
 }
 
 // The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
@@ -531,6 +562,27 @@ class Memory {
 
  private:
   void* own_ = nullptr;
+};
+
+// The same where each thread has memory of its own. A workspace with less than all of it limits the team.
+template <class Space>
+int64_t threads_within(int64_t bytes, const Space& space) {
+  const int64_t most = smaller(space.most_threads, thread_count());
+  if (space.thread_bytes == 0 || bytes < space.bytes) return 1;
+  return smaller(most, 1 + (bytes - space.bytes) / space.thread_bytes);
+}
+class TeamMemory : public Memory {
+ public:
+  template <class Space, class A, size_t Count>
+  TeamMemory(void* workspace, int64_t given, const Space& space, const A (&arrays)[Count])
+      : TeamMemory(workspace, given, space, threads_within(workspace == nullptr ? INT64_MAX : given, space),
+                   arrays) {}
+  const int64_t threads;
+
+ private:
+  template <class Space, class A, size_t Count>
+  TeamMemory(void* workspace, int64_t given, const Space& space, int64_t team, const A (&arrays)[Count])
+      : Memory(workspace, given, bytes_of_team(space, team), arrays), threads(team) {}
 };
 
 }  // namespace kgen_openmp
@@ -892,14 +944,6 @@ inline int64_t thread_number() {
 #endif
 }
 
-inline int64_t thread_count() {
-#if defined(_OPENMP)
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
-
 // The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most
 // `most`.
 inline int64_t columns_of(int64_t bytes, int64_t most) {
@@ -915,6 +959,12 @@ inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
   return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
 }
+// The same where as many columns lie on the stack.
+template <int64_t kMost>
+inline int64_t share_of(int64_t columns, int64_t rows) {
+  static_assert(kMost > 0 && kMost % 16 == 0, "a part of whole lines must fit");
+  return share_of(columns, rows, kMost);
+}
 
 // Of sizes; it may be more than 64 bits can count.
 template <class... Size>
@@ -923,16 +973,29 @@ inline double product_of(Size... sizes) {
 }
 
 // Runs the work on each thread of a team, if it is much; else here. (The work is a function of this set of
-// instructions; what stands in a parallel region itself may not be.)
+// instructions; what stands in a parallel region itself may not be.) Its loops belong to a team of their own even
+// where the caller is one of a team, whose other threads have other calls.
 template <class Work>
 inline void in_parallel(bool much, const Work& work) {
-  if (!much) return work();
-  OMP(omp parallel)
+#if defined(_OPENMP)
+  if (!much && !omp_in_parallel()) return work();
+#endif
+  OMP(omp parallel if (much))
   work();
 }
 template <class Work>
 inline void in_parallel(const Work& work) {
   in_parallel(true, work);
+}
+
+// The same for at most so many threads, which is what there is memory for.
+template <class Work>
+inline void in_team(bool much, int64_t threads, const Work& work) {
+#if defined(_OPENMP)
+  if (!much && !omp_in_parallel()) return work();
+#endif
+  OMP(omp parallel if (much) num_threads(int(threads)))
+  work();
 }
 
 // The widest vector of the machine that this file is compiled for.
@@ -951,9 +1014,6 @@ constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 constexpr int kLanes16 = kVectorBytes / 2;  // elements of 16 bits in a vector
 
 constexpr int kLanes8 = kVectorBytes;  // elements of 8 bits in a vector
-
-template <class T>
-constexpr int kLanesOf = kVectorBytes / int(sizeof(T));  // elements of a type in a vector
 
 template <class T, int N>
 struct VectorOf {
@@ -3028,6 +3088,13 @@ inline auto to_stored(Computed value) {
   else
     return value;
 }
+
+// How many elements of a type a vector has, as they are computed with.
+template <class T>
+constexpr int kLanesOf = kVectorBytes / int(sizeof(Value<T>));
+
+template <class T>
+using Vector = Lanes<Value<T>, kLanesOf<T>>;
 
 }  // namespace KGEN_SET
 }  // namespace kgen_openmp

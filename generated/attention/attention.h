@@ -28,8 +28,8 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
+//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; attention_error
 //   explains it.
 
@@ -66,11 +66,13 @@
 extern "C" {
 #endif
 
-// q: f32[B, H, S, D]
-// k: f32[B, H, R, D]
-// v: f32[B, H, R, D]
-// scale: f32
-// o: f32[B, H, S, D]
+// Arguments; a function's name says what T is:
+//   q: T[B, H, S, D]
+//   k: T[B, H, R, D]
+//   v: T[B, H, R, D]
+//   scale: f32
+//   o: T[B, H, S, D]
+
 /* @function attention_f32 args: in q f32 [B, H, S, D]; in k f32 [B, H, R, D]; in v f32 [B, H, R, D]; scalar scale f32; out o f32 [B, H, S, D]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
 int64_t attention_f32_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R);
 int attention_f32_cuda(const float* q, const float* k, const float* v, float scale, float* o, int64_t B,
@@ -81,11 +83,6 @@ int attention_f32_openmp(const float* q, const float* k, const float* v, float s
                          int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
                          int64_t workspace_bytes);
 
-// q: bf16[B, H, S, D]
-// k: bf16[B, H, R, D]
-// v: bf16[B, H, R, D]
-// scale: f32
-// o: bf16[B, H, S, D]
 /* @function attention_bf16 args: in q bf16 [B, H, S, D]; in k bf16 [B, H, R, D]; in v bf16 [B, H, R, D]; scalar scale f32; out o bf16 [B, H, S, D]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
 int64_t attention_bf16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R);
 int attention_bf16_cuda(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
@@ -96,11 +93,6 @@ int attention_bf16_openmp(const uint16_t* q, const uint16_t* k, const uint16_t* 
                           int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
                           int64_t workspace_bytes);
 
-// q: f16[B, H, S, D]
-// k: f16[B, H, R, D]
-// v: f16[B, H, R, D]
-// scale: f32
-// o: f16[B, H, S, D]
 /* @function attention_f16 args: in q f16 [B, H, S, D]; in k f16 [B, H, R, D]; in v f16 [B, H, R, D]; scalar scale f32; out o f16 [B, H, S, D]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
 int64_t attention_f16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R);
 int attention_f16_cuda(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale, uint16_t* o,
@@ -159,13 +151,15 @@ static inline const char* attention_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct attention_f32_arguments {
-  const float* q = nullptr;
-  const float* k = nullptr;
-  const float* v = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct attention_arguments {
+  const T* q = nullptr;
+  const T* k = nullptr;
+  const T* v = nullptr;
   float scale = 0;
-  float* o = nullptr;
+  T* o = nullptr;
   int64_t B = 0;
   int64_t H = 0;
   int64_t S = 0;
@@ -173,64 +167,17 @@ struct attention_f32_arguments {
   int64_t R = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int attention_cuda(const attention_arguments& a, void* stream) {
+    return kCuda(a.q, a.k, a.v, a.scale, a.o, a.B, a.H, a.S, a.D, a.R, a.workspace, a.workspace_bytes,
+                 stream);
+  }
+  friend int attention_openmp(const attention_arguments& a) {
+    return kOpenmp(a.q, a.k, a.v, a.scale, a.o, a.B, a.H, a.S, a.D, a.R, a.workspace, a.workspace_bytes);
+  }
 };
-inline int attention_f32_cuda(const attention_f32_arguments& arguments, void* stream) {
-  return attention_f32_cuda(arguments.q, arguments.k, arguments.v, arguments.scale, arguments.o, arguments.B,
-                            arguments.H, arguments.S, arguments.D, arguments.R, arguments.workspace,
-                            arguments.workspace_bytes, stream);
-}
-inline int attention_f32_openmp(const attention_f32_arguments& arguments) {
-  return attention_f32_openmp(arguments.q, arguments.k, arguments.v, arguments.scale, arguments.o,
-                              arguments.B, arguments.H, arguments.S, arguments.D, arguments.R,
-                              arguments.workspace, arguments.workspace_bytes);
-}
-struct attention_bf16_arguments {
-  const uint16_t* q = nullptr;
-  const uint16_t* k = nullptr;
-  const uint16_t* v = nullptr;
-  float scale = 0;
-  uint16_t* o = nullptr;
-  int64_t B = 0;
-  int64_t H = 0;
-  int64_t S = 0;
-  int64_t D = 0;
-  int64_t R = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int attention_bf16_cuda(const attention_bf16_arguments& arguments, void* stream) {
-  return attention_bf16_cuda(arguments.q, arguments.k, arguments.v, arguments.scale, arguments.o, arguments.B,
-                             arguments.H, arguments.S, arguments.D, arguments.R, arguments.workspace,
-                             arguments.workspace_bytes, stream);
-}
-inline int attention_bf16_openmp(const attention_bf16_arguments& arguments) {
-  return attention_bf16_openmp(arguments.q, arguments.k, arguments.v, arguments.scale, arguments.o,
-                               arguments.B, arguments.H, arguments.S, arguments.D, arguments.R,
-                               arguments.workspace, arguments.workspace_bytes);
-}
-struct attention_f16_arguments {
-  const uint16_t* q = nullptr;
-  const uint16_t* k = nullptr;
-  const uint16_t* v = nullptr;
-  float scale = 0;
-  uint16_t* o = nullptr;
-  int64_t B = 0;
-  int64_t H = 0;
-  int64_t S = 0;
-  int64_t D = 0;
-  int64_t R = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int attention_f16_cuda(const attention_f16_arguments& arguments, void* stream) {
-  return attention_f16_cuda(arguments.q, arguments.k, arguments.v, arguments.scale, arguments.o, arguments.B,
-                            arguments.H, arguments.S, arguments.D, arguments.R, arguments.workspace,
-                            arguments.workspace_bytes, stream);
-}
-inline int attention_f16_openmp(const attention_f16_arguments& arguments) {
-  return attention_f16_openmp(arguments.q, arguments.k, arguments.v, arguments.scale, arguments.o,
-                              arguments.B, arguments.H, arguments.S, arguments.D, arguments.R,
-                              arguments.workspace, arguments.workspace_bytes);
-}
+using attention_f32_arguments = attention_arguments<float, attention_f32_cuda, attention_f32_openmp>;
+using attention_bf16_arguments = attention_arguments<uint16_t, attention_bf16_cuda, attention_bf16_openmp>;
+using attention_f16_arguments = attention_arguments<uint16_t, attention_f16_cuda, attention_f16_openmp>;
 
 #endif

@@ -22,7 +22,7 @@
 #include "attention_causal_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -35,20 +35,15 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct AttentionCausalD64Workspace {
-  int64_t p;
-  int64_t s_;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
+  int64_t p, s_, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionCausalD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
     p = reserve(thread_bytes, R, 4);
     s_ = reserve(thread_bytes, R, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({B * H, S});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -56,10 +51,10 @@ struct AttentionCausalD64Workspace {
 template <class T>
 void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                           Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                          char* workspace) {
+                          char* workspace, int64_t threads) {
   const AttentionCausalD64Workspace space(B, H, S, D, R);
   const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-  in_parallel(product_of(S, 64, R, B * H) > 16384, [&]() IN_SET {
+  in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const s_ = reinterpret_cast<float*>(mine + space.s_);
@@ -78,9 +73,7 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
           });
           total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
           const float s = scale * total;
-          if (r <= s_3) {
-            greatest = maximum(greatest, s);
-          }
+          if (r <= s_3) greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
         float l = 0.0f;
@@ -114,20 +107,15 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
 
 // Where the intermediates lie in the workspace.
 struct AttentionCausalD128Workspace {
-  int64_t p;
-  int64_t s_;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
+  int64_t p, s_, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionCausalD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
     p = reserve(thread_bytes, R, 4);
     s_ = reserve(thread_bytes, R, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({B * H, S});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -135,10 +123,10 @@ struct AttentionCausalD128Workspace {
 template <class T>
 void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                            Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                           char* workspace) {
+                           char* workspace, int64_t threads) {
   const AttentionCausalD128Workspace space(B, H, S, D, R);
   const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-  in_parallel(product_of(S, 128, R, B * H) > 16384, [&]() IN_SET {
+  in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const s_ = reinterpret_cast<float*>(mine + space.s_);
@@ -157,9 +145,7 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
           });
           total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
           const float s = scale * total;
-          if (r <= s_3) {
-            greatest = maximum(greatest, s);
-          }
+          if (r <= s_3) greatest = maximum(greatest, s);
           s_[r] = scale * total;
         }
         float l = 0.0f;
@@ -193,10 +179,10 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
 }
 
 // Checks the arguments, then runs.
-template <class SpaceD64, class SpaceD128, class T, class RunD64, class RunD128>
-int launch_attention_causal(float scale, const T* q, const T* k, const T* v, T* o, int64_t B, int64_t H,
-                            int64_t S, int64_t D, int64_t R, void* workspace, int64_t workspace_bytes,
-                            RunD64 run_d64, RunD128 run_d128) {
+template <class T>
+int launch_attention_causal(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                            Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                            void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return status;
   const Array arrays[] = {
       {2, q, {B, H, S, D}}, {3, k, {B, H, R, D}}, {4, v, {B, H, R, D}}, {5, o, {B, H, S, D}}};
@@ -204,34 +190,29 @@ int launch_attention_causal(float scale, const T* q, const T* k, const T* v, T* 
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    const SpaceD64 space(B, H, S, D, R);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    const AttentionCausalD64Workspace space(B, H, S, D, R);
+    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    run_d64(scale, q, k, v, o, B, H, S, D, R, memory.data);
+    attention_causal_d64<T>(scale, q, k, v, o, B, H, S, D, R, memory.data, memory.threads);
     return 0;
   }
   if (D == 128) {
-    const SpaceD128 space(B, H, S, D, R);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    const AttentionCausalD128Workspace space(B, H, S, D, R);
+    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    run_d128(scale, q, k, v, o, B, H, S, D, R, memory.data);
+    attention_causal_d128<T>(scale, q, k, v, o, B, H, S, D, R, memory.data, memory.threads);
     return 0;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class SpaceD64, class SpaceD128>
 int64_t workspace_of_attention_causal(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) {
-    return SpaceD64(B, H, S, D, R).bytes;
-  }
-  if (D == 128) {
-    return SpaceD128(B, H, S, D, R).bytes;
-  }
+  if (D == 64) return bytes_of_team(AttentionCausalD64Workspace(B, H, S, D, R));
+  if (D == 128) return bytes_of_team(AttentionCausalD128Workspace(B, H, S, D, R));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
@@ -244,30 +225,22 @@ int64_t workspace_of_attention_causal(int64_t B, int64_t H, int64_t S, int64_t D
 
 extern "C" int64_t attention_causal_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                          int64_t R) {
-  BY_SET(return workspace_of_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(
-      B, H, S, D, R))
+  BY_SET(return workspace_of_attention_causal(B, H, S, D, R))
 }
-
 extern "C" int attention_causal_f32_openmp(float scale, const float* q, const float* k, const float* v,
                                            float* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                            void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(
-      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_causal_d64<float>,
-      attention_causal_d128<float>))
+  BY_SET(return launch_attention_causal<float>(scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes))
 }
 
 extern "C" int64_t attention_causal_bf16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                           int64_t R) {
-  BY_SET(return workspace_of_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(
-      B, H, S, D, R))
+  BY_SET(return workspace_of_attention_causal(B, H, S, D, R))
 }
-
 extern "C" int attention_causal_bf16_openmp(float scale, const uint16_t* q, const uint16_t* k,
                                             const uint16_t* v, uint16_t* o, int64_t B, int64_t H, int64_t S,
                                             int64_t D, int64_t R, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_attention_causal<AttentionCausalD64Workspace, AttentionCausalD128Workspace>(
-      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_causal_d64<BF16>,
-      attention_causal_d128<BF16>))
+  BY_SET(return launch_attention_causal<BF16>(scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes))
 }
 
 extern "C" const char* attention_causal_openmp_instructions(void) {

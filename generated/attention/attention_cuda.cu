@@ -68,9 +68,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         p_pack[i] = expf(s_pack[i] - greatest);
-        if (i < remaining) {
-          total2_own += p_pack[i];
-        }
+        if (i < remaining) total2_own += p_pack[i];
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
@@ -153,9 +151,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         p_pack[i] = expf(s_pack[i] - greatest);
-        if (i < remaining) {
-          total2_own += p_pack[i];
-        }
+        if (i < remaining) total2_own += p_pack[i];
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
@@ -192,11 +188,10 @@ cudaError_t attention_d128(const Stored<T>* q, const Stored<T>* k, const Stored<
 }
 
 // Checks the arguments, then runs.
-template <class SpaceD64, class SpaceD128, class T, class RunD64, class RunD64Wide, class RunD128,
-          class RunD128Wide>
-int launch_attention(const T* q, const T* k, const T* v, float scale, T* o, int64_t B, int64_t H, int64_t S,
-                     int64_t D, int64_t R, void* workspace, int64_t workspace_bytes, void* stream,
-                     RunD64 run_d64, RunD64Wide run_d64_wide, RunD128 run_d128, RunD128Wide run_d128_wide) {
+template <class T>
+int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
+                     int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
+                     int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return status;
   const Array arrays[] = {
       {1, q, {B, H, S, D}}, {2, k, {B, H, R, D}}, {3, v, {B, H, R, D}}, {5, o, {B, H, S, D}}};
@@ -206,73 +201,49 @@ int launch_attention(const T* q, const T* k, const T* v, float scale, T* o, int6
   if (D == 64) {
     const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const SpaceD64 space(B, H, S, D, R);
+    const AttentionD64Workspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small ? run_d64(q, k, v, scale, o, B, H, S, D, R, memory.data, queue)
-                             : run_d64_wide(q, k, v, scale, o, B, H, S, D, R, memory.data, queue));
+    return cuda_status(small
+                           ? attention_d64<int32_t, T>(q, k, v, scale, o, B, H, S, D, R, memory.data, queue)
+                           : attention_d64<int64_t, T>(q, k, v, scale, o, B, H, S, D, R, memory.data, queue));
   }
   if (D == 128) {
     const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const SpaceD128 space(B, H, S, D, R);
+    const AttentionD128Workspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small ? run_d128(q, k, v, scale, o, B, H, S, D, R, memory.data, queue)
-                             : run_d128_wide(q, k, v, scale, o, B, H, S, D, R, memory.data, queue));
+    return cuda_status(
+        small ? attention_d128<int32_t, T>(q, k, v, scale, o, B, H, S, D, R, memory.data, queue)
+              : attention_d128<int64_t, T>(q, k, v, scale, o, B, H, S, D, R, memory.data, queue));
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class SpaceD64, class SpaceD128>
 int64_t workspace_of_attention(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) {
-    return SpaceD64(B, H, S, D, R).bytes;
-  }
-  if (D == 128) {
-    return SpaceD128(B, H, S, D, R).bytes;
-  }
+  if (D == 64) return AttentionD64Workspace(B, H, S, D, R).bytes;
+  if (D == 128) return AttentionD128Workspace(B, H, S, D, R).bytes;
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
 }  // namespace
 
-extern "C" int64_t attention_f32_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R);
-}
-
-extern "C" int attention_f32_cuda(const float* q, const float* k, const float* v, float scale, float* o,
-                                  int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
-                                  int64_t workspace_bytes, void* stream) {
-  return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, stream, attention_d64<int32_t, float>,
-      attention_d64<int64_t, float>, attention_d128<int32_t, float>, attention_d128<int64_t, float>);
-}
-
-extern "C" int64_t attention_bf16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R);
-}
-
-extern "C" int attention_bf16_cuda(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
-                                   uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                   void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, stream, attention_d64<int32_t, BF16>,
-      attention_d64<int64_t, BF16>, attention_d128<int32_t, BF16>, attention_d128<int64_t, BF16>);
-}
-
-extern "C" int64_t attention_f16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R);
-}
-
-extern "C" int attention_f16_cuda(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
-                                  uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                  void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, stream, attention_d64<int32_t, F16>,
-      attention_d64<int64_t, F16>, attention_d128<int32_t, F16>, attention_d128<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ATTENTION_FUNCTIONS(NAME, STORED, T)                                                               \
+  extern "C" int64_t attention_##NAME##_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D,         \
+                                                       int64_t R) {                                        \
+    return workspace_of_attention(B, H, S, D, R);                                                          \
+  }                                                                                                        \
+  extern "C" int attention_##NAME##_cuda(const STORED* q, const STORED* k, const STORED* v, float scale,   \
+                                         STORED* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, \
+                                         void* workspace, int64_t workspace_bytes, void* stream) {         \
+    return launch_attention<T>(q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, stream);      \
+  }
+ATTENTION_FUNCTIONS(f32, float, float)
+ATTENTION_FUNCTIONS(bf16, uint16_t, BF16)
+ATTENTION_FUNCTIONS(f16, uint16_t, F16)

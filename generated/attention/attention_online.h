@@ -34,8 +34,8 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
+//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   attention_online_error explains it.
 
@@ -72,11 +72,13 @@
 extern "C" {
 #endif
 
-// scale: f32
-// q: f32[B, H, S, D]
-// k: f32[B, H, R, D]
-// v: f32[B, H, R, D]
-// o: f32[B, H, S, D]
+// Arguments; a function's name says what T is:
+//   scale: f32
+//   q: T[B, H, S, D]
+//   k: T[B, H, R, D]
+//   v: T[B, H, R, D]
+//   o: T[B, H, S, D]
+
 /* @function attention_online_f32 args: scalar scale f32; in q f32 [B, H, S, D]; in k f32 [B, H, R, D]; in v f32 [B, H, R, D]; out o f32 [B, H, S, D]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
 int64_t attention_online_f32_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R);
 int attention_online_f32_cuda(float scale, const float* q, const float* k, const float* v, float* o,
@@ -87,11 +89,6 @@ int attention_online_f32_openmp(float scale, const float* q, const float* k, con
                                 int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
                                 int64_t workspace_bytes);
 
-// scale: f32
-// q: bf16[B, H, S, D]
-// k: bf16[B, H, R, D]
-// v: bf16[B, H, R, D]
-// o: bf16[B, H, S, D]
 /* @function attention_online_bf16 args: scalar scale f32; in q bf16 [B, H, S, D]; in k bf16 [B, H, R, D]; in v bf16 [B, H, R, D]; out o bf16 [B, H, S, D]; size B; size H; size S; size D one_of 64 128; size R; workspace workspace; workspace_openmp workspace */
 int64_t attention_online_bf16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R);
 int attention_online_bf16_cuda(float scale, const uint16_t* q, const uint16_t* k, const uint16_t* v,
@@ -150,13 +147,15 @@ static inline const char* attention_online_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct attention_online_f32_arguments {
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct attention_online_arguments {
   float scale = 0;
-  const float* q = nullptr;
-  const float* k = nullptr;
-  const float* v = nullptr;
-  float* o = nullptr;
+  const T* q = nullptr;
+  const T* k = nullptr;
+  const T* v = nullptr;
+  T* o = nullptr;
   int64_t B = 0;
   int64_t H = 0;
   int64_t S = 0;
@@ -164,40 +163,18 @@ struct attention_online_f32_arguments {
   int64_t R = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int attention_online_cuda(const attention_online_arguments& a, void* stream) {
+    return kCuda(a.scale, a.q, a.k, a.v, a.o, a.B, a.H, a.S, a.D, a.R, a.workspace, a.workspace_bytes,
+                 stream);
+  }
+  friend int attention_online_openmp(const attention_online_arguments& a) {
+    return kOpenmp(a.scale, a.q, a.k, a.v, a.o, a.B, a.H, a.S, a.D, a.R, a.workspace, a.workspace_bytes);
+  }
 };
-inline int attention_online_f32_cuda(const attention_online_f32_arguments& arguments, void* stream) {
-  return attention_online_f32_cuda(arguments.scale, arguments.q, arguments.k, arguments.v, arguments.o,
-                                   arguments.B, arguments.H, arguments.S, arguments.D, arguments.R,
-                                   arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int attention_online_f32_openmp(const attention_online_f32_arguments& arguments) {
-  return attention_online_f32_openmp(arguments.scale, arguments.q, arguments.k, arguments.v, arguments.o,
-                                     arguments.B, arguments.H, arguments.S, arguments.D, arguments.R,
-                                     arguments.workspace, arguments.workspace_bytes);
-}
-struct attention_online_bf16_arguments {
-  float scale = 0;
-  const uint16_t* q = nullptr;
-  const uint16_t* k = nullptr;
-  const uint16_t* v = nullptr;
-  uint16_t* o = nullptr;
-  int64_t B = 0;
-  int64_t H = 0;
-  int64_t S = 0;
-  int64_t D = 0;
-  int64_t R = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int attention_online_bf16_cuda(const attention_online_bf16_arguments& arguments, void* stream) {
-  return attention_online_bf16_cuda(arguments.scale, arguments.q, arguments.k, arguments.v, arguments.o,
-                                    arguments.B, arguments.H, arguments.S, arguments.D, arguments.R,
-                                    arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int attention_online_bf16_openmp(const attention_online_bf16_arguments& arguments) {
-  return attention_online_bf16_openmp(arguments.scale, arguments.q, arguments.k, arguments.v, arguments.o,
-                                      arguments.B, arguments.H, arguments.S, arguments.D, arguments.R,
-                                      arguments.workspace, arguments.workspace_bytes);
-}
+using attention_online_f32_arguments =
+    attention_online_arguments<float, attention_online_f32_cuda, attention_online_f32_openmp>;
+using attention_online_bf16_arguments =
+    attention_online_arguments<uint16_t, attention_online_bf16_cuda, attention_online_bf16_openmp>;
 
 #endif

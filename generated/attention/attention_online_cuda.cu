@@ -61,9 +61,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           const Index remaining = Index(64 - d_first);
           Pack<float, 4> acc_pack;
 #pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            acc_pack[i] = 0.0f;
-          }
+          for (int i = 0; i < 4; ++i) acc_pack[i] = 0.0f;
           store_pack<kWide>(&acc[d_first], acc_pack, remaining);
         }
         __syncthreads();
@@ -169,9 +167,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           const Index remaining = Index(128 - d_first);
           Pack<float, 4> acc_pack;
 #pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            acc_pack[i] = 0.0f;
-          }
+          for (int i = 0; i < 4; ++i) acc_pack[i] = 0.0f;
           store_pack<kWide>(&acc[d_first], acc_pack, remaining);
         }
         __syncthreads();
@@ -239,12 +235,10 @@ cudaError_t attention_online_d128(float scale, const Stored<T>* q, const Stored<
 }
 
 // Checks the arguments, then runs.
-template <class SpaceD64, class SpaceD128, class T, class RunD64, class RunD64Wide, class RunD128,
-          class RunD128Wide>
-int launch_attention_online(float scale, const T* q, const T* k, const T* v, T* o, int64_t B, int64_t H,
-                            int64_t S, int64_t D, int64_t R, void* workspace, int64_t workspace_bytes,
-                            void* stream, RunD64 run_d64, RunD64Wide run_d64_wide, RunD128 run_d128,
-                            RunD128Wide run_d128_wide) {
+template <class T>
+int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                            Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                            void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return status;
   const Array arrays[] = {
       {2, q, {B, H, S, D}}, {3, k, {B, H, R, D}}, {4, v, {B, H, R, D}}, {5, o, {B, H, S, D}}};
@@ -254,36 +248,33 @@ int launch_attention_online(float scale, const T* q, const T* k, const T* v, T* 
   if (D == 64) {
     const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const SpaceD64 space(B, H, S, D, R);
+    const AttentionOnlineD64Workspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small ? run_d64(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
-                             : run_d64_wide(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
+    return cuda_status(
+        small ? attention_online_d64<int32_t, T>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
+              : attention_online_d64<int64_t, T>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
   }
   if (D == 128) {
     const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const SpaceD128 space(B, H, S, D, R);
+    const AttentionOnlineD128Workspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small ? run_d128(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
-                             : run_d128_wide(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
+    return cuda_status(
+        small ? attention_online_d128<int32_t, T>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
+              : attention_online_d128<int64_t, T>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class SpaceD64, class SpaceD128>
 int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) {
-    return SpaceD64(B, H, S, D, R).bytes;
-  }
-  if (D == 128) {
-    return SpaceD128(B, H, S, D, R).bytes;
-  }
+  if (D == 64) return AttentionOnlineD64Workspace(B, H, S, D, R).bytes;
+  if (D == 128) return AttentionOnlineD128Workspace(B, H, S, D, R).bytes;
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
@@ -291,31 +282,21 @@ int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D
 
 extern "C" int64_t attention_online_f32_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                        int64_t R) {
-  return workspace_of_attention_online<AttentionOnlineD64Workspace, AttentionOnlineD128Workspace>(B, H, S, D,
-                                                                                                  R);
+  return workspace_of_attention_online(B, H, S, D, R);
 }
-
 extern "C" int attention_online_f32_cuda(float scale, const float* q, const float* k, const float* v,
                                          float* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_attention_online<AttentionOnlineD64Workspace, AttentionOnlineD128Workspace>(
-      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, stream,
-      attention_online_d64<int32_t, float>, attention_online_d64<int64_t, float>,
-      attention_online_d128<int32_t, float>, attention_online_d128<int64_t, float>);
+  return launch_attention_online<float>(scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, stream);
 }
 
 extern "C" int64_t attention_online_bf16_cuda_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                         int64_t R) {
-  return workspace_of_attention_online<AttentionOnlineD64Workspace, AttentionOnlineD128Workspace>(B, H, S, D,
-                                                                                                  R);
+  return workspace_of_attention_online(B, H, S, D, R);
 }
-
 extern "C" int attention_online_bf16_cuda(float scale, const uint16_t* q, const uint16_t* k,
                                           const uint16_t* v, uint16_t* o, int64_t B, int64_t H, int64_t S,
                                           int64_t D, int64_t R, void* workspace, int64_t workspace_bytes,
                                           void* stream) {
-  return launch_attention_online<AttentionOnlineD64Workspace, AttentionOnlineD128Workspace>(
-      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, stream,
-      attention_online_d64<int32_t, BF16>, attention_online_d64<int64_t, BF16>,
-      attention_online_d128<int32_t, BF16>, attention_online_d128<int64_t, BF16>);
+  return launch_attention_online<BF16>(scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, stream);
 }

@@ -21,7 +21,7 @@
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -102,19 +102,15 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
 
 // Where the intermediates lie in the workspace.
 struct AttentionOnlineD128Workspace {
-  int64_t acc;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
+  int64_t acc, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionOnlineD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
     (void)R;
     acc = reserve(thread_bytes, 128, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({B * H, S});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -122,9 +118,9 @@ struct AttentionOnlineD128Workspace {
 template <class T>
 void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                            Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                           char* workspace) {
+                           char* workspace, int64_t threads) {
   const AttentionOnlineD128Workspace space(B, H, S, D, R);
-  in_parallel(product_of(larger(1, ceil_div(R, 64)), S, 128, R, B * H) > 16384, [&]() IN_SET {
+  in_team(product_of(larger(1, ceil_div(R, 64)), S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const acc = reinterpret_cast<float*>(mine + space.acc);
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -189,10 +185,10 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
 }
 
 // Checks the arguments, then runs.
-template <class SpaceD128, class T, class RunD64, class RunD128>
-int launch_attention_online(float scale, const T* q, const T* k, const T* v, T* o, int64_t B, int64_t H,
-                            int64_t S, int64_t D, int64_t R, void* workspace, int64_t workspace_bytes,
-                            RunD64 run_d64, RunD128 run_d128) {
+template <class T>
+int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                            Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                            void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return status;
   const Array arrays[] = {
       {2, q, {B, H, S, D}}, {3, k, {B, H, R, D}}, {4, v, {B, H, R, D}}, {5, o, {B, H, S, D}}};
@@ -200,31 +196,26 @@ int launch_attention_online(float scale, const T* q, const T* k, const T* v, T* 
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    run_d64(scale, q, k, v, o, B, H, S, D, R);
+    attention_online_d64<T>(scale, q, k, v, o, B, H, S, D, R);
     return 0;
   }
   if (D == 128) {
-    const SpaceD128 space(B, H, S, D, R);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    const AttentionOnlineD128Workspace space(B, H, S, D, R);
+    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    run_d128(scale, q, k, v, o, B, H, S, D, R, memory.data);
+    attention_online_d128<T>(scale, q, k, v, o, B, H, S, D, R, memory.data, memory.threads);
     return 0;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class SpaceD128>
 int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) {
-    return 0;
-  }
-  if (D == 128) {
-    return SpaceD128(B, H, S, D, R).bytes;
-  }
+  if (D == 64) return 0;
+  if (D == 128) return bytes_of_team(AttentionOnlineD128Workspace(B, H, S, D, R));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
@@ -237,28 +228,22 @@ int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D
 
 extern "C" int64_t attention_online_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                          int64_t R) {
-  BY_SET(return workspace_of_attention_online<AttentionOnlineD128Workspace>(B, H, S, D, R))
+  BY_SET(return workspace_of_attention_online(B, H, S, D, R))
 }
-
 extern "C" int attention_online_f32_openmp(float scale, const float* q, const float* k, const float* v,
                                            float* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                            void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_attention_online<AttentionOnlineD128Workspace>(
-      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_online_d64<float>,
-      attention_online_d128<float>))
+  BY_SET(return launch_attention_online<float>(scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes))
 }
 
 extern "C" int64_t attention_online_bf16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                           int64_t R) {
-  BY_SET(return workspace_of_attention_online<AttentionOnlineD128Workspace>(B, H, S, D, R))
+  BY_SET(return workspace_of_attention_online(B, H, S, D, R))
 }
-
 extern "C" int attention_online_bf16_openmp(float scale, const uint16_t* q, const uint16_t* k,
                                             const uint16_t* v, uint16_t* o, int64_t B, int64_t H, int64_t S,
                                             int64_t D, int64_t R, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_attention_online<AttentionOnlineD128Workspace>(
-      scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes, attention_online_d64<BF16>,
-      attention_online_d128<BF16>))
+  BY_SET(return launch_attention_online<BF16>(scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes))
 }
 
 extern "C" const char* attention_online_openmp_instructions(void) {

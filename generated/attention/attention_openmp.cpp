@@ -21,7 +21,7 @@
 #include "attention_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -34,30 +34,25 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct AttentionD64Workspace {
-  int64_t p;
-  int64_t s_;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
+  int64_t p, s_, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
     p = reserve(thread_bytes, R, 4);
     s_ = reserve(thread_bytes, R, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({B * H, S});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 template <class T>
 void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
-                   int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
+                   int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace, int64_t threads) {
   const AttentionD64Workspace space(B, H, S, D, R);
   const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-  in_parallel(product_of(S, 64, R, B * H) > 16384, [&]() IN_SET {
+  in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const s_ = reinterpret_cast<float*>(mine + space.s_);
@@ -106,30 +101,25 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
 
 // Where the intermediates lie in the workspace.
 struct AttentionD128Workspace {
-  int64_t p;
-  int64_t s_;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
+  int64_t p, s_, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)B;
-    (void)H;
-    (void)S;
     (void)D;
     p = reserve(thread_bytes, R, 4);
     s_ = reserve(thread_bytes, R, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({B * H, S});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 template <class T>
 void attention_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
-                    int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace) {
+                    int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace, int64_t threads) {
   const AttentionD128Workspace space(B, H, S, D, R);
   const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-  in_parallel(product_of(S, 128, R, B * H) > 16384, [&]() IN_SET {
+  in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const s_ = reinterpret_cast<float*>(mine + space.s_);
@@ -177,10 +167,10 @@ void attention_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, 
 }
 
 // Checks the arguments, then runs.
-template <class SpaceD64, class SpaceD128, class T, class RunD64, class RunD128>
-int launch_attention(const T* q, const T* k, const T* v, float scale, T* o, int64_t B, int64_t H, int64_t S,
-                     int64_t D, int64_t R, void* workspace, int64_t workspace_bytes, RunD64 run_d64,
-                     RunD128 run_d128) {
+template <class T>
+int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
+                     int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
+                     int64_t workspace_bytes) {
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return status;
   const Array arrays[] = {
       {1, q, {B, H, S, D}}, {2, k, {B, H, R, D}}, {3, v, {B, H, R, D}}, {5, o, {B, H, S, D}}};
@@ -188,34 +178,29 @@ int launch_attention(const T* q, const T* k, const T* v, float scale, T* o, int6
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    const SpaceD64 space(B, H, S, D, R);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    const AttentionD64Workspace space(B, H, S, D, R);
+    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    run_d64(q, k, v, scale, o, B, H, S, D, R, memory.data);
+    attention_d64<T>(q, k, v, scale, o, B, H, S, D, R, memory.data, memory.threads);
     return 0;
   }
   if (D == 128) {
-    const SpaceD128 space(B, H, S, D, R);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    const AttentionD128Workspace space(B, H, S, D, R);
+    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    run_d128(q, k, v, scale, o, B, H, S, D, R, memory.data);
+    attention_d128<T>(q, k, v, scale, o, B, H, S, D, R, memory.data, memory.threads);
     return 0;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class SpaceD64, class SpaceD128>
 int64_t workspace_of_attention(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) {
-    return SpaceD64(B, H, S, D, R).bytes;
-  }
-  if (D == 128) {
-    return SpaceD128(B, H, S, D, R).bytes;
-  }
+  if (D == 64) return bytes_of_team(AttentionD64Workspace(B, H, S, D, R));
+  if (D == 128) return bytes_of_team(AttentionD128Workspace(B, H, S, D, R));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
@@ -226,40 +211,20 @@ int64_t workspace_of_attention(int64_t B, int64_t H, int64_t S, int64_t D, int64
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t attention_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  BY_SET(return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R))
-}
-
-extern "C" int attention_f32_openmp(const float* q, const float* k, const float* v, float scale, float* o,
-                                    int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, void* workspace,
-                                    int64_t workspace_bytes) {
-  BY_SET(return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_d64<float>,
-      attention_d128<float>))
-}
-
-extern "C" int64_t attention_bf16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  BY_SET(return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R))
-}
-
-extern "C" int attention_bf16_openmp(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
-                                     uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                     void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_d64<BF16>,
-      attention_d128<BF16>))
-}
-
-extern "C" int64_t attention_f16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  BY_SET(return workspace_of_attention<AttentionD64Workspace, AttentionD128Workspace>(B, H, S, D, R))
-}
-
-extern "C" int attention_f16_openmp(const uint16_t* q, const uint16_t* k, const uint16_t* v, float scale,
-                                    uint16_t* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                    void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_attention<AttentionD64Workspace, AttentionD128Workspace>(
-      q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes, attention_d64<F16>, attention_d128<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ATTENTION_FUNCTIONS(NAME, STORED, T)                                                                 \
+  extern "C" int64_t attention_##NAME##_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,         \
+                                                         int64_t R) {                                        \
+    BY_SET(return workspace_of_attention(B, H, S, D, R))                                                     \
+  }                                                                                                          \
+  extern "C" int attention_##NAME##_openmp(const STORED* q, const STORED* k, const STORED* v, float scale,   \
+                                           STORED* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, \
+                                           void* workspace, int64_t workspace_bytes) {                       \
+    BY_SET(return launch_attention<T>(q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes))         \
+  }
+ATTENTION_FUNCTIONS(f32, float, float)
+ATTENTION_FUNCTIONS(bf16, uint16_t, BF16)
+ATTENTION_FUNCTIONS(f16, uint16_t, F16)
 
 extern "C" const char* attention_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -61,14 +61,14 @@
 extern "C" {
 #endif
 
-// x: f32[B, C, H, W]
-// y: f32[B, C, (H - 1) / 2 + 1, (W - 1) / 2 + 1]
+// Arguments; a function's name says what T is:
+//   x: T[B, C, H, W]
+//   y: T[B, C, (H - 1) / 2 + 1, (W - 1) / 2 + 1]
+
 /* @function average_pool_f32 args: in x f32 [B, C, H, W]; out y f32 [B, C, (H - 1) / 2 + 1, (W - 1) / 2 + 1]; size B; size C; size H; size W */
 int average_pool_f32_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W, void* stream);
 int average_pool_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W);
 
-// x: bf16[B, C, H, W]
-// y: bf16[B, C, (H - 1) / 2 + 1, (W - 1) / 2 + 1]
 /* @function average_pool_bf16 args: in x bf16 [B, C, H, W]; out y bf16 [B, C, (H - 1) / 2 + 1, (W - 1) / 2 + 1]; size B; size C; size H; size W */
 int average_pool_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t H, int64_t W,
                            void* stream);
@@ -129,38 +129,27 @@ static inline const char* average_pool_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct average_pool_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct average_pool_arguments {
+  const T* x = nullptr;
+  T* y = nullptr;
   int64_t B = 0;
   int64_t C = 0;
   int64_t H = 0;
   int64_t W = 0;
+
+  friend int average_pool_cuda(const average_pool_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.B, a.C, a.H, a.W, stream);
+  }
+  friend int average_pool_openmp(const average_pool_arguments& a) {
+    return kOpenmp(a.x, a.y, a.B, a.C, a.H, a.W);
+  }
 };
-inline int average_pool_f32_cuda(const average_pool_f32_arguments& arguments, void* stream) {
-  return average_pool_f32_cuda(arguments.x, arguments.y, arguments.B, arguments.C, arguments.H, arguments.W,
-                               stream);
-}
-inline int average_pool_f32_openmp(const average_pool_f32_arguments& arguments) {
-  return average_pool_f32_openmp(arguments.x, arguments.y, arguments.B, arguments.C, arguments.H,
-                                 arguments.W);
-}
-struct average_pool_bf16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t B = 0;
-  int64_t C = 0;
-  int64_t H = 0;
-  int64_t W = 0;
-};
-inline int average_pool_bf16_cuda(const average_pool_bf16_arguments& arguments, void* stream) {
-  return average_pool_bf16_cuda(arguments.x, arguments.y, arguments.B, arguments.C, arguments.H, arguments.W,
-                                stream);
-}
-inline int average_pool_bf16_openmp(const average_pool_bf16_arguments& arguments) {
-  return average_pool_bf16_openmp(arguments.x, arguments.y, arguments.B, arguments.C, arguments.H,
-                                  arguments.W);
-}
+using average_pool_f32_arguments =
+    average_pool_arguments<float, average_pool_f32_cuda, average_pool_f32_openmp>;
+using average_pool_bf16_arguments =
+    average_pool_arguments<uint16_t, average_pool_bf16_cuda, average_pool_bf16_openmp>;
 
 #endif

@@ -35,9 +35,7 @@ __global__ void __launch_bounds__(256)
                    ? to_value<T>(x[bc * W + 2 * int64_t(q) + int64_t(j) - 1])
                    : 0.0f;
     }
-    if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
-      total2 = total2 + 1;
-    }
+    if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) total2 = total2 + 1;
   }
   y[bc * Q + q] = to_stored<T>(total / float(total2));
 }
@@ -54,9 +52,8 @@ cudaError_t average_pool_1d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run, class RunWide>
-int launch_average_pool_1d(const T* x, T* y, int64_t B, int64_t C, int64_t W, void* stream, Run run,
-                           RunWide run_wide) {
+template <class T>
+int launch_average_pool_1d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t W, void* stream) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, W}})) return status;
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const int64_t Q = floor_div(W - 1, 2) + 1;
@@ -65,19 +62,18 @@ int launch_average_pool_1d(const T* x, T* y, int64_t B, int64_t C, int64_t W, vo
   if (B == 0 || C == 0 || Q == 0) return 0;
   const bool small = larger(B * C * W, B * C * Q) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(x, y, B, C, W, queue) : run_wide(x, y, B, C, W, queue));
+  return cuda_status(small ? average_pool_1d<int32_t, T>(x, y, B, C, W, queue)
+                           : average_pool_1d<int64_t, T>(x, y, B, C, W, queue));
 }
 
 }  // namespace
 
 extern "C" int average_pool_1d_f32_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t W,
                                         void* stream) {
-  return launch_average_pool_1d(x, y, B, C, W, stream, average_pool_1d<int32_t, float>,
-                                average_pool_1d<int64_t, float>);
+  return launch_average_pool_1d<float>(x, y, B, C, W, stream);
 }
 
 extern "C" int average_pool_1d_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W,
                                          void* stream) {
-  return launch_average_pool_1d(x, y, B, C, W, stream, average_pool_1d<int32_t, BF16>,
-                                average_pool_1d<int64_t, BF16>);
+  return launch_average_pool_1d<BF16>(x, y, B, C, W, stream);
 }

@@ -18,7 +18,7 @@
 #include "average_pool_1d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -59,15 +59,15 @@ void average_pool_1d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_average_pool_1d(const T* x, T* y, int64_t B, int64_t C, int64_t W, Run run) {
+template <class T>
+int launch_average_pool_1d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t W) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, W}})) return status;
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const Array arrays[] = {{1, x, {B, C, W}}, {2, y, {B, C, Q}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || Q == 0) return 0;
-  run(x, y, B, C, W);
+  average_pool_1d<T>(x, y, B, C, W);
   return 0;
 }
 
@@ -79,11 +79,11 @@ int launch_average_pool_1d(const T* x, T* y, int64_t B, int64_t C, int64_t W, Ru
 #if !defined(KGEN_SET)
 
 extern "C" int average_pool_1d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t W) {
-  BY_SET(return launch_average_pool_1d(x, y, B, C, W, average_pool_1d<float>))
+  BY_SET(return launch_average_pool_1d<float>(x, y, B, C, W))
 }
 
 extern "C" int average_pool_1d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W) {
-  BY_SET(return launch_average_pool_1d(x, y, B, C, W, average_pool_1d<BF16>))
+  BY_SET(return launch_average_pool_1d<BF16>(x, y, B, C, W))
 }
 
 extern "C" const char* average_pool_1d_openmp_instructions(void) {

@@ -58,9 +58,9 @@ cudaError_t average_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run, class RunWide>
-int launch_average_pool_3d(const T* x, T* y, int64_t B, int64_t C, int64_t D, int64_t H, int64_t W,
-                           void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_average_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t D, int64_t H,
+                           int64_t W, void* stream) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, D}, {6, H}, {7, W}})) return status;
   const int64_t O = floor_div(D, 2);
   const int64_t P = floor_div(H, 2);
@@ -70,19 +70,18 @@ int launch_average_pool_3d(const T* x, T* y, int64_t B, int64_t C, int64_t D, in
   if (B == 0 || C == 0 || O == 0 || P == 0 || Q == 0) return 0;
   const bool small = larger(B * C * D * H * W, B * C * O * P * Q) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(x, y, B, C, D, H, W, queue) : run_wide(x, y, B, C, D, H, W, queue));
+  return cuda_status(small ? average_pool_3d<int32_t, T>(x, y, B, C, D, H, W, queue)
+                           : average_pool_3d<int64_t, T>(x, y, B, C, D, H, W, queue));
 }
 
 }  // namespace
 
 extern "C" int average_pool_3d_f32_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t D, int64_t H,
                                         int64_t W, void* stream) {
-  return launch_average_pool_3d(x, y, B, C, D, H, W, stream, average_pool_3d<int32_t, float>,
-                                average_pool_3d<int64_t, float>);
+  return launch_average_pool_3d<float>(x, y, B, C, D, H, W, stream);
 }
 
 extern "C" int average_pool_3d_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t D,
                                          int64_t H, int64_t W, void* stream) {
-  return launch_average_pool_3d(x, y, B, C, D, H, W, stream, average_pool_3d<int32_t, BF16>,
-                                average_pool_3d<int64_t, BF16>);
+  return launch_average_pool_3d<BF16>(x, y, B, C, D, H, W, stream);
 }

@@ -57,9 +57,9 @@ cudaError_t average_pool(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C,
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run, class RunWide>
-int launch_average_pool(const T* x, T* y, int64_t B, int64_t C, int64_t H, int64_t W, void* stream, Run run,
-                        RunWide run_wide) {
+template <class T>
+int launch_average_pool(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t H, int64_t W,
+                        void* stream) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, H}, {6, W}})) return status;
   if (double(H) + 1.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
@@ -70,19 +70,18 @@ int launch_average_pool(const T* x, T* y, int64_t B, int64_t C, int64_t H, int64
   if (B == 0 || C == 0 || P == 0 || Q == 0) return 0;
   const bool small = larger(B * C * H * W, B * C * P * Q) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(x, y, B, C, H, W, queue) : run_wide(x, y, B, C, H, W, queue));
+  return cuda_status(small ? average_pool<int32_t, T>(x, y, B, C, H, W, queue)
+                           : average_pool<int64_t, T>(x, y, B, C, H, W, queue));
 }
 
 }  // namespace
 
 extern "C" int average_pool_f32_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W,
                                      void* stream) {
-  return launch_average_pool(x, y, B, C, H, W, stream, average_pool<int32_t, float>,
-                             average_pool<int64_t, float>);
+  return launch_average_pool<float>(x, y, B, C, H, W, stream);
 }
 
 extern "C" int average_pool_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t H,
                                       int64_t W, void* stream) {
-  return launch_average_pool(x, y, B, C, H, W, stream, average_pool<int32_t, BF16>,
-                             average_pool<int64_t, BF16>);
+  return launch_average_pool<BF16>(x, y, B, C, H, W, stream);
 }

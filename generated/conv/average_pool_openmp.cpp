@@ -18,7 +18,7 @@
 #include "average_pool_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -65,8 +65,8 @@ void average_pool(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_average_pool(const T* x, T* y, int64_t B, int64_t C, int64_t H, int64_t W, Run run) {
+template <class T>
+int launch_average_pool(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, H}, {6, W}})) return status;
   if (double(H) + 1.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
@@ -75,7 +75,7 @@ int launch_average_pool(const T* x, T* y, int64_t B, int64_t C, int64_t H, int64
   const Array arrays[] = {{1, x, {B, C, H, W}}, {2, y, {B, C, P, Q}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || P == 0 || Q == 0) return 0;
-  run(x, y, B, C, H, W);
+  average_pool<T>(x, y, B, C, H, W);
   return 0;
 }
 
@@ -87,12 +87,12 @@ int launch_average_pool(const T* x, T* y, int64_t B, int64_t C, int64_t H, int64
 #if !defined(KGEN_SET)
 
 extern "C" int average_pool_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return launch_average_pool(x, y, B, C, H, W, average_pool<float>))
+  BY_SET(return launch_average_pool<float>(x, y, B, C, H, W))
 }
 
 extern "C" int average_pool_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t H,
                                         int64_t W) {
-  BY_SET(return launch_average_pool(x, y, B, C, H, W, average_pool<BF16>))
+  BY_SET(return launch_average_pool<BF16>(x, y, B, C, H, W))
 }
 
 extern "C" const char* average_pool_openmp_instructions(void) {

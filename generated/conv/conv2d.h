@@ -61,10 +61,12 @@
 extern "C" {
 #endif
 
-// x: f32[B, C, H, W]
-// w: f32[O, C, 3, 3]
-// bias: f32[O], may be null
-// y: f32[B, O, (H + 2 - 3) / 2 + 1, (W + 2 - 3) / 2 + 1]
+// Arguments:
+//   x: f32[B, C, H, W]
+//   w: f32[O, C, 3, 3]
+//   bias: f32[O], may be null
+//   y: f32[B, O, (H + 2 - 3) / 2 + 1, (W + 2 - 3) / 2 + 1]
+
 /* @function conv2d args: in x f32 [B, C, H, W]; in w f32 [O, C, 3, 3]; in? bias f32 [O]; out y f32 [B, O, (H + 2 - 3) / 2 + 1, (W + 2 - 3) / 2 + 1]; size B; size C; size H; size W; size O */
 int conv2d_cuda(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C, int64_t H,
                 int64_t W, int64_t O, void* stream);
@@ -137,7 +139,8 @@ static inline const char* conv2d_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct conv2d_arguments {
   const float* x = nullptr;
   const float* w = nullptr;
@@ -148,14 +151,13 @@ struct conv2d_arguments {
   int64_t H = 0;
   int64_t W = 0;
   int64_t O = 0;
+
+  friend int conv2d_cuda(const conv2d_arguments& a, void* stream) {
+    return conv2d_cuda(a.x, a.w, a.bias, a.y, a.B, a.C, a.H, a.W, a.O, stream);
+  }
+  friend int conv2d_openmp(const conv2d_arguments& a) {
+    return conv2d_openmp(a.x, a.w, a.bias, a.y, a.B, a.C, a.H, a.W, a.O);
+  }
 };
-inline int conv2d_cuda(const conv2d_arguments& arguments, void* stream) {
-  return conv2d_cuda(arguments.x, arguments.w, arguments.bias, arguments.y, arguments.B, arguments.C,
-                     arguments.H, arguments.W, arguments.O, stream);
-}
-inline int conv2d_openmp(const conv2d_arguments& arguments) {
-  return conv2d_openmp(arguments.x, arguments.w, arguments.bias, arguments.y, arguments.B, arguments.C,
-                       arguments.H, arguments.W, arguments.O);
-}
 
 #endif

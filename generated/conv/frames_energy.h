@@ -60,8 +60,10 @@
 extern "C" {
 #endif
 
-// x: f32[W]
-// energy: f32[max((W - 400) / 160 + 1, 0)]
+// Arguments:
+//   x: f32[W]
+//   energy: f32[max((W - 400) / 160 + 1, 0)]
+
 /* @function frames_energy args: in x f32 [W]; out energy f32 [max((W - 400) / 160 + 1, 0)]; size W */
 int frames_energy_cuda(const float* x, float* energy, int64_t W, void* stream);
 int frames_energy_openmp(const float* x, float* energy, int64_t W);
@@ -106,17 +108,19 @@ static inline const char* frames_energy_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct frames_energy_arguments {
   const float* x = nullptr;
   float* energy = nullptr;
   int64_t W = 0;
+
+  friend int frames_energy_cuda(const frames_energy_arguments& a, void* stream) {
+    return frames_energy_cuda(a.x, a.energy, a.W, stream);
+  }
+  friend int frames_energy_openmp(const frames_energy_arguments& a) {
+    return frames_energy_openmp(a.x, a.energy, a.W);
+  }
 };
-inline int frames_energy_cuda(const frames_energy_arguments& arguments, void* stream) {
-  return frames_energy_cuda(arguments.x, arguments.energy, arguments.W, stream);
-}
-inline int frames_energy_openmp(const frames_energy_arguments& arguments) {
-  return frames_energy_openmp(arguments.x, arguments.energy, arguments.W);
-}
 
 #endif

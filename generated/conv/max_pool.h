@@ -60,8 +60,10 @@
 extern "C" {
 #endif
 
-// x: f32[B, C, H, W]
-// y: f32[B, C, (H - 1) / 2 + 1, (W - 1) / 2 + 1]
+// Arguments:
+//   x: f32[B, C, H, W]
+//   y: f32[B, C, (H - 1) / 2 + 1, (W - 1) / 2 + 1]
+
 /* @function max_pool args: in x f32 [B, C, H, W]; out y f32 [B, C, (H - 1) / 2 + 1, (W - 1) / 2 + 1]; size B; size C; size H; size W */
 int max_pool_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W, void* stream);
 int max_pool_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W);
@@ -121,7 +123,8 @@ static inline const char* max_pool_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct max_pool_arguments {
   const float* x = nullptr;
   float* y = nullptr;
@@ -129,12 +132,13 @@ struct max_pool_arguments {
   int64_t C = 0;
   int64_t H = 0;
   int64_t W = 0;
+
+  friend int max_pool_cuda(const max_pool_arguments& a, void* stream) {
+    return max_pool_cuda(a.x, a.y, a.B, a.C, a.H, a.W, stream);
+  }
+  friend int max_pool_openmp(const max_pool_arguments& a) {
+    return max_pool_openmp(a.x, a.y, a.B, a.C, a.H, a.W);
+  }
 };
-inline int max_pool_cuda(const max_pool_arguments& arguments, void* stream) {
-  return max_pool_cuda(arguments.x, arguments.y, arguments.B, arguments.C, arguments.H, arguments.W, stream);
-}
-inline int max_pool_openmp(const max_pool_arguments& arguments) {
-  return max_pool_openmp(arguments.x, arguments.y, arguments.B, arguments.C, arguments.H, arguments.W);
-}
 
 #endif

@@ -60,14 +60,14 @@
 extern "C" {
 #endif
 
-// x: f32[B, C, W]
-// y: f32[B, C, (W - 1) / 2 + 1]
+// Arguments; a function's name says what T is:
+//   x: T[B, C, W]
+//   y: T[B, C, (W - 1) / 2 + 1]
+
 /* @function max_pool_1d_f32 args: in x f32 [B, C, W]; out y f32 [B, C, (W - 1) / 2 + 1]; size B; size C; size W */
 int max_pool_1d_f32_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t W, void* stream);
 int max_pool_1d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t W);
 
-// x: bf16[B, C, W]
-// y: bf16[B, C, (W - 1) / 2 + 1]
 /* @function max_pool_1d_bf16 args: in x bf16 [B, C, W]; out y bf16 [B, C, (W - 1) / 2 + 1]; size B; size C; size W */
 int max_pool_1d_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W, void* stream);
 int max_pool_1d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W);
@@ -115,32 +115,23 @@ static inline const char* max_pool_1d_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct max_pool_1d_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct max_pool_1d_arguments {
+  const T* x = nullptr;
+  T* y = nullptr;
   int64_t B = 0;
   int64_t C = 0;
   int64_t W = 0;
+
+  friend int max_pool_1d_cuda(const max_pool_1d_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.B, a.C, a.W, stream);
+  }
+  friend int max_pool_1d_openmp(const max_pool_1d_arguments& a) { return kOpenmp(a.x, a.y, a.B, a.C, a.W); }
 };
-inline int max_pool_1d_f32_cuda(const max_pool_1d_f32_arguments& arguments, void* stream) {
-  return max_pool_1d_f32_cuda(arguments.x, arguments.y, arguments.B, arguments.C, arguments.W, stream);
-}
-inline int max_pool_1d_f32_openmp(const max_pool_1d_f32_arguments& arguments) {
-  return max_pool_1d_f32_openmp(arguments.x, arguments.y, arguments.B, arguments.C, arguments.W);
-}
-struct max_pool_1d_bf16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t B = 0;
-  int64_t C = 0;
-  int64_t W = 0;
-};
-inline int max_pool_1d_bf16_cuda(const max_pool_1d_bf16_arguments& arguments, void* stream) {
-  return max_pool_1d_bf16_cuda(arguments.x, arguments.y, arguments.B, arguments.C, arguments.W, stream);
-}
-inline int max_pool_1d_bf16_openmp(const max_pool_1d_bf16_arguments& arguments) {
-  return max_pool_1d_bf16_openmp(arguments.x, arguments.y, arguments.B, arguments.C, arguments.W);
-}
+using max_pool_1d_f32_arguments = max_pool_1d_arguments<float, max_pool_1d_f32_cuda, max_pool_1d_f32_openmp>;
+using max_pool_1d_bf16_arguments =
+    max_pool_1d_arguments<uint16_t, max_pool_1d_bf16_cuda, max_pool_1d_bf16_openmp>;
 
 #endif

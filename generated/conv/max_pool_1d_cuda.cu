@@ -49,9 +49,8 @@ cudaError_t max_pool_1d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, 
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run, class RunWide>
-int launch_max_pool_1d(const T* x, T* y, int64_t B, int64_t C, int64_t W, void* stream, Run run,
-                       RunWide run_wide) {
+template <class T>
+int launch_max_pool_1d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t W, void* stream) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, W}})) return status;
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const int64_t Q = floor_div(W - 1, 2) + 1;
@@ -60,16 +59,17 @@ int launch_max_pool_1d(const T* x, T* y, int64_t B, int64_t C, int64_t W, void* 
   if (B == 0 || C == 0 || Q == 0) return 0;
   const bool small = larger(B * C * W, B * C * Q) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(x, y, B, C, W, queue) : run_wide(x, y, B, C, W, queue));
+  return cuda_status(small ? max_pool_1d<int32_t, T>(x, y, B, C, W, queue)
+                           : max_pool_1d<int64_t, T>(x, y, B, C, W, queue));
 }
 
 }  // namespace
 
 extern "C" int max_pool_1d_f32_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t W, void* stream) {
-  return launch_max_pool_1d(x, y, B, C, W, stream, max_pool_1d<int32_t, float>, max_pool_1d<int64_t, float>);
+  return launch_max_pool_1d<float>(x, y, B, C, W, stream);
 }
 
 extern "C" int max_pool_1d_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t W,
                                      void* stream) {
-  return launch_max_pool_1d(x, y, B, C, W, stream, max_pool_1d<int32_t, BF16>, max_pool_1d<int64_t, BF16>);
+  return launch_max_pool_1d<BF16>(x, y, B, C, W, stream);
 }

@@ -20,7 +20,7 @@
 #include "max_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -68,8 +68,9 @@ void max_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_max_pool_3d(const T* x, T* y, int64_t B, int64_t C, int64_t D, int64_t H, int64_t W, Run run) {
+template <class T>
+int launch_max_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t D, int64_t H,
+                       int64_t W) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, D}, {6, H}, {7, W}})) return status;
   const int64_t O = floor_div(D, 2);
   const int64_t P = floor_div(H, 2);
@@ -77,7 +78,7 @@ int launch_max_pool_3d(const T* x, T* y, int64_t B, int64_t C, int64_t D, int64_
   const Array arrays[] = {{1, x, {B, C, D, H, W}}, {2, y, {B, C, O, P, Q}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || O == 0 || P == 0 || Q == 0) return 0;
-  run(x, y, B, C, D, H, W);
+  max_pool_3d<T>(x, y, B, C, D, H, W);
   return 0;
 }
 
@@ -90,12 +91,12 @@ int launch_max_pool_3d(const T* x, T* y, int64_t B, int64_t C, int64_t D, int64_
 
 extern "C" int max_pool_3d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t D, int64_t H,
                                       int64_t W) {
-  BY_SET(return launch_max_pool_3d(x, y, B, C, D, H, W, max_pool_3d<float>))
+  BY_SET(return launch_max_pool_3d<float>(x, y, B, C, D, H, W))
 }
 
 extern "C" int max_pool_3d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t D,
                                        int64_t H, int64_t W) {
-  BY_SET(return launch_max_pool_3d(x, y, B, C, D, H, W, max_pool_3d<BF16>))
+  BY_SET(return launch_max_pool_3d<BF16>(x, y, B, C, D, H, W))
 }
 
 extern "C" const char* max_pool_3d_openmp_instructions(void) {

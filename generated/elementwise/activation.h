@@ -62,101 +62,70 @@
 extern "C" {
 #endif
 
-// x: f32[rows, N]
-// bias: f32[N], may be null
-// y: f32[rows, N]
+// Arguments; a function's name says what T is:
+//   x: T[rows, N]
+//   bias: T[N], may be null
+//   y: T[rows, N]
+
 /* @function activation_relu_f32 args: in x f32 [rows, N]; in? bias f32 [N]; out y f32 [rows, N]; size rows; size N */
 int activation_relu_f32_cuda(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
                              void* stream);
 int activation_relu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows, int64_t N);
 
-// x: bf16[rows, N]
-// bias: bf16[N], may be null
-// y: bf16[rows, N]
 /* @function activation_relu_bf16 args: in x bf16 [rows, N]; in? bias bf16 [N]; out y bf16 [rows, N]; size rows; size N */
 int activation_relu_bf16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N,
                               void* stream);
 int activation_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                 int64_t N);
 
-// x: f16[rows, N]
-// bias: f16[N], may be null
-// y: f16[rows, N]
 /* @function activation_relu_f16 args: in x f16 [rows, N]; in? bias f16 [N]; out y f16 [rows, N]; size rows; size N */
 int activation_relu_f16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N,
                              void* stream);
 int activation_relu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N);
 
-// x: f32[rows, N]
-// bias: f32[N], may be null
-// y: f32[rows, N]
 /* @function activation_gelu_f32 args: in x f32 [rows, N]; in? bias f32 [N]; out y f32 [rows, N]; size rows; size N */
 int activation_gelu_f32_cuda(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
                              void* stream);
 int activation_gelu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows, int64_t N);
 
-// x: bf16[rows, N]
-// bias: bf16[N], may be null
-// y: bf16[rows, N]
 /* @function activation_gelu_bf16 args: in x bf16 [rows, N]; in? bias bf16 [N]; out y bf16 [rows, N]; size rows; size N */
 int activation_gelu_bf16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N,
                               void* stream);
 int activation_gelu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                 int64_t N);
 
-// x: f16[rows, N]
-// bias: f16[N], may be null
-// y: f16[rows, N]
 /* @function activation_gelu_f16 args: in x f16 [rows, N]; in? bias f16 [N]; out y f16 [rows, N]; size rows; size N */
 int activation_gelu_f16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N,
                              void* stream);
 int activation_gelu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N);
 
-// x: f32[rows, N]
-// bias: f32[N], may be null
-// y: f32[rows, N]
 /* @function activation_silu_f32 args: in x f32 [rows, N]; in? bias f32 [N]; out y f32 [rows, N]; size rows; size N */
 int activation_silu_f32_cuda(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
                              void* stream);
 int activation_silu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows, int64_t N);
 
-// x: bf16[rows, N]
-// bias: bf16[N], may be null
-// y: bf16[rows, N]
 /* @function activation_silu_bf16 args: in x bf16 [rows, N]; in? bias bf16 [N]; out y bf16 [rows, N]; size rows; size N */
 int activation_silu_bf16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N,
                               void* stream);
 int activation_silu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                 int64_t N);
 
-// x: f16[rows, N]
-// bias: f16[N], may be null
-// y: f16[rows, N]
 /* @function activation_silu_f16 args: in x f16 [rows, N]; in? bias f16 [N]; out y f16 [rows, N]; size rows; size N */
 int activation_silu_f16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N,
                              void* stream);
 int activation_silu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows, int64_t N);
 
-// x: f32[rows, N]
-// bias: f32[N], may be null
-// y: f32[rows, N]
 /* @function activation_squared_relu_f32 args: in x f32 [rows, N]; in? bias f32 [N]; out y f32 [rows, N]; size rows; size N */
 int activation_squared_relu_f32_cuda(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
                                      void* stream);
 int activation_squared_relu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows, int64_t N);
 
-// x: bf16[rows, N]
-// bias: bf16[N], may be null
-// y: bf16[rows, N]
 /* @function activation_squared_relu_bf16 args: in x bf16 [rows, N]; in? bias bf16 [N]; out y bf16 [rows, N]; size rows; size N */
 int activation_squared_relu_bf16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                       int64_t N, void* stream);
 int activation_squared_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                         int64_t N);
 
-// x: f16[rows, N]
-// bias: f16[N], may be null
-// y: f16[rows, N]
 /* @function activation_squared_relu_f16 args: in x f16 [rows, N]; in? bias f16 [N]; out y f16 [rows, N]; size rows; size N */
 int activation_squared_relu_f16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
                                      int64_t N, void* stream);
@@ -194,180 +163,46 @@ static inline const char* activation_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct activation_relu_f32_arguments {
-  const float* x = nullptr;
-  const float* bias = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct activation_arguments {
+  const T* x = nullptr;
+  const T* bias = nullptr;
+  T* y = nullptr;
   int64_t rows = 0;
   int64_t N = 0;
+
+  friend int activation_cuda(const activation_arguments& a, void* stream) {
+    return kCuda(a.x, a.bias, a.y, a.rows, a.N, stream);
+  }
+  friend int activation_openmp(const activation_arguments& a) {
+    return kOpenmp(a.x, a.bias, a.y, a.rows, a.N);
+  }
 };
-inline int activation_relu_f32_cuda(const activation_relu_f32_arguments& arguments, void* stream) {
-  return activation_relu_f32_cuda(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N,
-                                  stream);
-}
-inline int activation_relu_f32_openmp(const activation_relu_f32_arguments& arguments) {
-  return activation_relu_f32_openmp(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N);
-}
-struct activation_relu_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* bias = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-};
-inline int activation_relu_bf16_cuda(const activation_relu_bf16_arguments& arguments, void* stream) {
-  return activation_relu_bf16_cuda(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N,
-                                   stream);
-}
-inline int activation_relu_bf16_openmp(const activation_relu_bf16_arguments& arguments) {
-  return activation_relu_bf16_openmp(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N);
-}
-struct activation_relu_f16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* bias = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-};
-inline int activation_relu_f16_cuda(const activation_relu_f16_arguments& arguments, void* stream) {
-  return activation_relu_f16_cuda(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N,
-                                  stream);
-}
-inline int activation_relu_f16_openmp(const activation_relu_f16_arguments& arguments) {
-  return activation_relu_f16_openmp(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N);
-}
-struct activation_gelu_f32_arguments {
-  const float* x = nullptr;
-  const float* bias = nullptr;
-  float* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-};
-inline int activation_gelu_f32_cuda(const activation_gelu_f32_arguments& arguments, void* stream) {
-  return activation_gelu_f32_cuda(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N,
-                                  stream);
-}
-inline int activation_gelu_f32_openmp(const activation_gelu_f32_arguments& arguments) {
-  return activation_gelu_f32_openmp(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N);
-}
-struct activation_gelu_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* bias = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-};
-inline int activation_gelu_bf16_cuda(const activation_gelu_bf16_arguments& arguments, void* stream) {
-  return activation_gelu_bf16_cuda(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N,
-                                   stream);
-}
-inline int activation_gelu_bf16_openmp(const activation_gelu_bf16_arguments& arguments) {
-  return activation_gelu_bf16_openmp(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N);
-}
-struct activation_gelu_f16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* bias = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-};
-inline int activation_gelu_f16_cuda(const activation_gelu_f16_arguments& arguments, void* stream) {
-  return activation_gelu_f16_cuda(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N,
-                                  stream);
-}
-inline int activation_gelu_f16_openmp(const activation_gelu_f16_arguments& arguments) {
-  return activation_gelu_f16_openmp(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N);
-}
-struct activation_silu_f32_arguments {
-  const float* x = nullptr;
-  const float* bias = nullptr;
-  float* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-};
-inline int activation_silu_f32_cuda(const activation_silu_f32_arguments& arguments, void* stream) {
-  return activation_silu_f32_cuda(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N,
-                                  stream);
-}
-inline int activation_silu_f32_openmp(const activation_silu_f32_arguments& arguments) {
-  return activation_silu_f32_openmp(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N);
-}
-struct activation_silu_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* bias = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-};
-inline int activation_silu_bf16_cuda(const activation_silu_bf16_arguments& arguments, void* stream) {
-  return activation_silu_bf16_cuda(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N,
-                                   stream);
-}
-inline int activation_silu_bf16_openmp(const activation_silu_bf16_arguments& arguments) {
-  return activation_silu_bf16_openmp(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N);
-}
-struct activation_silu_f16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* bias = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-};
-inline int activation_silu_f16_cuda(const activation_silu_f16_arguments& arguments, void* stream) {
-  return activation_silu_f16_cuda(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N,
-                                  stream);
-}
-inline int activation_silu_f16_openmp(const activation_silu_f16_arguments& arguments) {
-  return activation_silu_f16_openmp(arguments.x, arguments.bias, arguments.y, arguments.rows, arguments.N);
-}
-struct activation_squared_relu_f32_arguments {
-  const float* x = nullptr;
-  const float* bias = nullptr;
-  float* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-};
-inline int activation_squared_relu_f32_cuda(const activation_squared_relu_f32_arguments& arguments,
-                                            void* stream) {
-  return activation_squared_relu_f32_cuda(arguments.x, arguments.bias, arguments.y, arguments.rows,
-                                          arguments.N, stream);
-}
-inline int activation_squared_relu_f32_openmp(const activation_squared_relu_f32_arguments& arguments) {
-  return activation_squared_relu_f32_openmp(arguments.x, arguments.bias, arguments.y, arguments.rows,
-                                            arguments.N);
-}
-struct activation_squared_relu_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* bias = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-};
-inline int activation_squared_relu_bf16_cuda(const activation_squared_relu_bf16_arguments& arguments,
-                                             void* stream) {
-  return activation_squared_relu_bf16_cuda(arguments.x, arguments.bias, arguments.y, arguments.rows,
-                                           arguments.N, stream);
-}
-inline int activation_squared_relu_bf16_openmp(const activation_squared_relu_bf16_arguments& arguments) {
-  return activation_squared_relu_bf16_openmp(arguments.x, arguments.bias, arguments.y, arguments.rows,
-                                             arguments.N);
-}
-struct activation_squared_relu_f16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* bias = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-};
-inline int activation_squared_relu_f16_cuda(const activation_squared_relu_f16_arguments& arguments,
-                                            void* stream) {
-  return activation_squared_relu_f16_cuda(arguments.x, arguments.bias, arguments.y, arguments.rows,
-                                          arguments.N, stream);
-}
-inline int activation_squared_relu_f16_openmp(const activation_squared_relu_f16_arguments& arguments) {
-  return activation_squared_relu_f16_openmp(arguments.x, arguments.bias, arguments.y, arguments.rows,
-                                            arguments.N);
-}
+using activation_relu_f32_arguments =
+    activation_arguments<float, activation_relu_f32_cuda, activation_relu_f32_openmp>;
+using activation_relu_bf16_arguments =
+    activation_arguments<uint16_t, activation_relu_bf16_cuda, activation_relu_bf16_openmp>;
+using activation_relu_f16_arguments =
+    activation_arguments<uint16_t, activation_relu_f16_cuda, activation_relu_f16_openmp>;
+using activation_gelu_f32_arguments =
+    activation_arguments<float, activation_gelu_f32_cuda, activation_gelu_f32_openmp>;
+using activation_gelu_bf16_arguments =
+    activation_arguments<uint16_t, activation_gelu_bf16_cuda, activation_gelu_bf16_openmp>;
+using activation_gelu_f16_arguments =
+    activation_arguments<uint16_t, activation_gelu_f16_cuda, activation_gelu_f16_openmp>;
+using activation_silu_f32_arguments =
+    activation_arguments<float, activation_silu_f32_cuda, activation_silu_f32_openmp>;
+using activation_silu_bf16_arguments =
+    activation_arguments<uint16_t, activation_silu_bf16_cuda, activation_silu_bf16_openmp>;
+using activation_silu_f16_arguments =
+    activation_arguments<uint16_t, activation_silu_f16_cuda, activation_silu_f16_openmp>;
+using activation_squared_relu_f32_arguments =
+    activation_arguments<float, activation_squared_relu_f32_cuda, activation_squared_relu_f32_openmp>;
+using activation_squared_relu_bf16_arguments =
+    activation_arguments<uint16_t, activation_squared_relu_bf16_cuda, activation_squared_relu_bf16_openmp>;
+using activation_squared_relu_f16_arguments =
+    activation_arguments<uint16_t, activation_squared_relu_f16_cuda, activation_squared_relu_f16_openmp>;
 
 #endif

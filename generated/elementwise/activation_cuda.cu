@@ -177,74 +177,22 @@ int launch_activation(const T* x, const T* bias, T* y, int64_t rows, int64_t N, 
 
 }  // namespace
 
-extern "C" int activation_relu_f32_cuda(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
-                                        void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_relu<int32_t, float>,
-                           activation_relu<int64_t, float>);
-}
-
-extern "C" int activation_relu_bf16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                         int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_relu<int32_t, BF16>,
-                           activation_relu<int64_t, BF16>);
-}
-
-extern "C" int activation_relu_f16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                        int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_relu<int32_t, F16>,
-                           activation_relu<int64_t, F16>);
-}
-
-extern "C" int activation_gelu_f32_cuda(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
-                                        void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_gelu<int32_t, float>,
-                           activation_gelu<int64_t, float>);
-}
-
-extern "C" int activation_gelu_bf16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                         int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_gelu<int32_t, BF16>,
-                           activation_gelu<int64_t, BF16>);
-}
-
-extern "C" int activation_gelu_f16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                        int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_gelu<int32_t, F16>,
-                           activation_gelu<int64_t, F16>);
-}
-
-extern "C" int activation_silu_f32_cuda(const float* x, const float* bias, float* y, int64_t rows, int64_t N,
-                                        void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_silu<int32_t, float>,
-                           activation_silu<int64_t, float>);
-}
-
-extern "C" int activation_silu_bf16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                         int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_silu<int32_t, BF16>,
-                           activation_silu<int64_t, BF16>);
-}
-
-extern "C" int activation_silu_f16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                        int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_silu<int32_t, F16>,
-                           activation_silu<int64_t, F16>);
-}
-
-extern "C" int activation_squared_relu_f32_cuda(const float* x, const float* bias, float* y, int64_t rows,
-                                                int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_squared_relu<int32_t, float>,
-                           activation_squared_relu<int64_t, float>);
-}
-
-extern "C" int activation_squared_relu_bf16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y,
-                                                 int64_t rows, int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_squared_relu<int32_t, BF16>,
-                           activation_squared_relu<int64_t, BF16>);
-}
-
-extern "C" int activation_squared_relu_f16_cuda(const uint16_t* x, const uint16_t* bias, uint16_t* y,
-                                                int64_t rows, int64_t N, void* stream) {
-  return launch_activation(x, bias, y, rows, N, stream, activation_squared_relu<int32_t, F16>,
-                           activation_squared_relu<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ACTIVATION_FUNCTIONS(NAME, STORED, KERNEL, T)                                                   \
+  extern "C" int activation_##NAME##_cuda(const STORED* x, const STORED* bias, STORED* y, int64_t rows, \
+                                          int64_t N, void* stream) {                                    \
+    return launch_activation(x, bias, y, rows, N, stream, activation_##KERNEL<int32_t, T>,              \
+                             activation_##KERNEL<int64_t, T>);                                          \
+  }
+ACTIVATION_FUNCTIONS(relu_f32, float, relu, float)
+ACTIVATION_FUNCTIONS(relu_bf16, uint16_t, relu, BF16)
+ACTIVATION_FUNCTIONS(relu_f16, uint16_t, relu, F16)
+ACTIVATION_FUNCTIONS(gelu_f32, float, gelu, float)
+ACTIVATION_FUNCTIONS(gelu_bf16, uint16_t, gelu, BF16)
+ACTIVATION_FUNCTIONS(gelu_f16, uint16_t, gelu, F16)
+ACTIVATION_FUNCTIONS(silu_f32, float, silu, float)
+ACTIVATION_FUNCTIONS(silu_bf16, uint16_t, silu, BF16)
+ACTIVATION_FUNCTIONS(silu_f16, uint16_t, silu, F16)
+ACTIVATION_FUNCTIONS(squared_relu_f32, float, squared_relu, float)
+ACTIVATION_FUNCTIONS(squared_relu_bf16, uint16_t, squared_relu, BF16)
+ACTIVATION_FUNCTIONS(squared_relu_f16, uint16_t, squared_relu, F16)

@@ -18,7 +18,7 @@
 #include "activation_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -133,65 +133,24 @@ int launch_activation(const T* x, const T* bias, T* y, int64_t rows, int64_t N, 
 
 #if !defined(KGEN_SET)
 
-extern "C" int activation_relu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
-                                          int64_t N) {
-  BY_SET(return launch_activation(x, bias, y, rows, N, activation_relu<float>))
-}
-
-extern "C" int activation_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                           int64_t N) {
-  BY_SET(return launch_activation(x, bias, y, rows, N, activation_relu<BF16>))
-}
-
-extern "C" int activation_relu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                          int64_t N) {
-  BY_SET(return launch_activation(x, bias, y, rows, N, activation_relu<F16>))
-}
-
-extern "C" int activation_gelu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
-                                          int64_t N) {
-  BY_SET(return launch_activation(x, bias, y, rows, N, activation_gelu<float>))
-}
-
-extern "C" int activation_gelu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                           int64_t N) {
-  BY_SET(return launch_activation(x, bias, y, rows, N, activation_gelu<BF16>))
-}
-
-extern "C" int activation_gelu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                          int64_t N) {
-  BY_SET(return launch_activation(x, bias, y, rows, N, activation_gelu<F16>))
-}
-
-extern "C" int activation_silu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
-                                          int64_t N) {
-  BY_SET(return launch_activation(x, bias, y, rows, N, activation_silu<float>))
-}
-
-extern "C" int activation_silu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                           int64_t N) {
-  BY_SET(return launch_activation(x, bias, y, rows, N, activation_silu<BF16>))
-}
-
-extern "C" int activation_silu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y, int64_t rows,
-                                          int64_t N) {
-  BY_SET(return launch_activation(x, bias, y, rows, N, activation_silu<F16>))
-}
-
-extern "C" int activation_squared_relu_f32_openmp(const float* x, const float* bias, float* y, int64_t rows,
-                                                  int64_t N) {
-  BY_SET(return launch_activation(x, bias, y, rows, N, activation_squared_relu<float>))
-}
-
-extern "C" int activation_squared_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y,
-                                                   int64_t rows, int64_t N) {
-  BY_SET(return launch_activation(x, bias, y, rows, N, activation_squared_relu<BF16>))
-}
-
-extern "C" int activation_squared_relu_f16_openmp(const uint16_t* x, const uint16_t* bias, uint16_t* y,
-                                                  int64_t rows, int64_t N) {
-  BY_SET(return launch_activation(x, bias, y, rows, N, activation_squared_relu<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ACTIVATION_FUNCTIONS(NAME, STORED, KERNEL, T)                                                     \
+  extern "C" int activation_##NAME##_openmp(const STORED* x, const STORED* bias, STORED* y, int64_t rows, \
+                                            int64_t N) {                                                  \
+    BY_SET(return launch_activation(x, bias, y, rows, N, activation_##KERNEL<T>))                         \
+  }
+ACTIVATION_FUNCTIONS(relu_f32, float, relu, float)
+ACTIVATION_FUNCTIONS(relu_bf16, uint16_t, relu, BF16)
+ACTIVATION_FUNCTIONS(relu_f16, uint16_t, relu, F16)
+ACTIVATION_FUNCTIONS(gelu_f32, float, gelu, float)
+ACTIVATION_FUNCTIONS(gelu_bf16, uint16_t, gelu, BF16)
+ACTIVATION_FUNCTIONS(gelu_f16, uint16_t, gelu, F16)
+ACTIVATION_FUNCTIONS(silu_f32, float, silu, float)
+ACTIVATION_FUNCTIONS(silu_bf16, uint16_t, silu, BF16)
+ACTIVATION_FUNCTIONS(silu_f16, uint16_t, silu, F16)
+ACTIVATION_FUNCTIONS(squared_relu_f32, float, squared_relu, float)
+ACTIVATION_FUNCTIONS(squared_relu_bf16, uint16_t, squared_relu, BF16)
+ACTIVATION_FUNCTIONS(squared_relu_f16, uint16_t, squared_relu, F16)
 
 extern "C" const char* activation_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -61,37 +61,27 @@
 extern "C" {
 #endif
 
-// x: f32[N]
-// y: f32[N]
-// z: f32[N]
+// Arguments; a function's name says what T is:
+//   x: T[N]
+//   y: T[N]
+//   z: T[N]
+
 /* @function add_vectors_f32 args: in x f32 [N]; in y f32 [N]; out z f32 [N]; size N */
 int add_vectors_f32_cuda(const float* x, const float* y, float* z, int64_t N, void* stream);
 int add_vectors_f32_openmp(const float* x, const float* y, float* z, int64_t N);
 
-// x: f64[N]
-// y: f64[N]
-// z: f64[N]
 /* @function add_vectors_f64 args: in x f64 [N]; in y f64 [N]; out z f64 [N]; size N */
 int add_vectors_f64_cuda(const double* x, const double* y, double* z, int64_t N, void* stream);
 int add_vectors_f64_openmp(const double* x, const double* y, double* z, int64_t N);
 
-// x: bf16[N]
-// y: bf16[N]
-// z: bf16[N]
 /* @function add_vectors_bf16 args: in x bf16 [N]; in y bf16 [N]; out z bf16 [N]; size N */
 int add_vectors_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N, void* stream);
 int add_vectors_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N);
 
-// x: f16[N]
-// y: f16[N]
-// z: f16[N]
 /* @function add_vectors_f16 args: in x f16 [N]; in y f16 [N]; out z f16 [N]; size N */
 int add_vectors_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N, void* stream);
 int add_vectors_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N);
 
-// x: i32[N]
-// y: i32[N]
-// z: i32[N]
 /* @function add_vectors_i32 args: in x i32 [N]; in y i32 [N]; out z i32 [N]; size N */
 int add_vectors_i32_cuda(const int32_t* x, const int32_t* y, int32_t* z, int64_t N, void* stream);
 int add_vectors_i32_openmp(const int32_t* x, const int32_t* y, int32_t* z, int64_t N);
@@ -127,66 +117,27 @@ static inline const char* add_vectors_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct add_vectors_f32_arguments {
-  const float* x = nullptr;
-  const float* y = nullptr;
-  float* z = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct add_vectors_arguments {
+  const T* x = nullptr;
+  const T* y = nullptr;
+  T* z = nullptr;
   int64_t N = 0;
+
+  friend int add_vectors_cuda(const add_vectors_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.z, a.N, stream);
+  }
+  friend int add_vectors_openmp(const add_vectors_arguments& a) { return kOpenmp(a.x, a.y, a.z, a.N); }
 };
-inline int add_vectors_f32_cuda(const add_vectors_f32_arguments& arguments, void* stream) {
-  return add_vectors_f32_cuda(arguments.x, arguments.y, arguments.z, arguments.N, stream);
-}
-inline int add_vectors_f32_openmp(const add_vectors_f32_arguments& arguments) {
-  return add_vectors_f32_openmp(arguments.x, arguments.y, arguments.z, arguments.N);
-}
-struct add_vectors_f64_arguments {
-  const double* x = nullptr;
-  const double* y = nullptr;
-  double* z = nullptr;
-  int64_t N = 0;
-};
-inline int add_vectors_f64_cuda(const add_vectors_f64_arguments& arguments, void* stream) {
-  return add_vectors_f64_cuda(arguments.x, arguments.y, arguments.z, arguments.N, stream);
-}
-inline int add_vectors_f64_openmp(const add_vectors_f64_arguments& arguments) {
-  return add_vectors_f64_openmp(arguments.x, arguments.y, arguments.z, arguments.N);
-}
-struct add_vectors_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* y = nullptr;
-  uint16_t* z = nullptr;
-  int64_t N = 0;
-};
-inline int add_vectors_bf16_cuda(const add_vectors_bf16_arguments& arguments, void* stream) {
-  return add_vectors_bf16_cuda(arguments.x, arguments.y, arguments.z, arguments.N, stream);
-}
-inline int add_vectors_bf16_openmp(const add_vectors_bf16_arguments& arguments) {
-  return add_vectors_bf16_openmp(arguments.x, arguments.y, arguments.z, arguments.N);
-}
-struct add_vectors_f16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* y = nullptr;
-  uint16_t* z = nullptr;
-  int64_t N = 0;
-};
-inline int add_vectors_f16_cuda(const add_vectors_f16_arguments& arguments, void* stream) {
-  return add_vectors_f16_cuda(arguments.x, arguments.y, arguments.z, arguments.N, stream);
-}
-inline int add_vectors_f16_openmp(const add_vectors_f16_arguments& arguments) {
-  return add_vectors_f16_openmp(arguments.x, arguments.y, arguments.z, arguments.N);
-}
-struct add_vectors_i32_arguments {
-  const int32_t* x = nullptr;
-  const int32_t* y = nullptr;
-  int32_t* z = nullptr;
-  int64_t N = 0;
-};
-inline int add_vectors_i32_cuda(const add_vectors_i32_arguments& arguments, void* stream) {
-  return add_vectors_i32_cuda(arguments.x, arguments.y, arguments.z, arguments.N, stream);
-}
-inline int add_vectors_i32_openmp(const add_vectors_i32_arguments& arguments) {
-  return add_vectors_i32_openmp(arguments.x, arguments.y, arguments.z, arguments.N);
-}
+using add_vectors_f32_arguments = add_vectors_arguments<float, add_vectors_f32_cuda, add_vectors_f32_openmp>;
+using add_vectors_f64_arguments = add_vectors_arguments<double, add_vectors_f64_cuda, add_vectors_f64_openmp>;
+using add_vectors_bf16_arguments =
+    add_vectors_arguments<uint16_t, add_vectors_bf16_cuda, add_vectors_bf16_openmp>;
+using add_vectors_f16_arguments =
+    add_vectors_arguments<uint16_t, add_vectors_f16_cuda, add_vectors_f16_openmp>;
+using add_vectors_i32_arguments =
+    add_vectors_arguments<int32_t, add_vectors_i32_cuda, add_vectors_i32_openmp>;
 
 #endif

@@ -62,9 +62,7 @@ __global__ void __launch_bounds__(256)
   const auto y_pack = load_pack<kElements>(&y[n_first], remaining);
   Pack<int32_t, kElements> z_pack;
 #pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    z_pack[i] = wrapping_add(x_pack[i], y_pack[i]);
-  }
+  for (int i = 0; i < kElements; ++i) z_pack[i] = wrapping_add(x_pack[i], y_pack[i]);
   store_pack(&z[n_first], z_pack, remaining);
 }
 
@@ -94,23 +92,16 @@ int launch_add_vectors(const T* x, const T* y, T* z, int64_t N, void* stream, Ru
 
 }  // namespace
 
-extern "C" int add_vectors_f32_cuda(const float* x, const float* y, float* z, int64_t N, void* stream) {
-  return launch_add_vectors(x, y, z, N, stream, add_vectors<int32_t, float>, add_vectors<int64_t, float>);
-}
-
-extern "C" int add_vectors_f64_cuda(const double* x, const double* y, double* z, int64_t N, void* stream) {
-  return launch_add_vectors(x, y, z, N, stream, add_vectors<int32_t, double>, add_vectors<int64_t, double>);
-}
-
-extern "C" int add_vectors_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N,
-                                     void* stream) {
-  return launch_add_vectors(x, y, z, N, stream, add_vectors<int32_t, BF16>, add_vectors<int64_t, BF16>);
-}
-
-extern "C" int add_vectors_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N,
-                                    void* stream) {
-  return launch_add_vectors(x, y, z, N, stream, add_vectors<int32_t, F16>, add_vectors<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ADD_VECTORS_FUNCTIONS(NAME, STORED, T)                                                       \
+  extern "C" int add_vectors_##NAME##_cuda(const STORED* x, const STORED* y, STORED* z, int64_t N,   \
+                                           void* stream) {                                           \
+    return launch_add_vectors(x, y, z, N, stream, add_vectors<int32_t, T>, add_vectors<int64_t, T>); \
+  }
+ADD_VECTORS_FUNCTIONS(f32, float, float)
+ADD_VECTORS_FUNCTIONS(f64, double, double)
+ADD_VECTORS_FUNCTIONS(bf16, uint16_t, BF16)
+ADD_VECTORS_FUNCTIONS(f16, uint16_t, F16)
 
 extern "C" int add_vectors_i32_cuda(const int32_t* x, const int32_t* y, int32_t* z, int64_t N, void* stream) {
   return launch_add_vectors(x, y, z, N, stream, add_vectors_i32<int32_t>, add_vectors_i32<int64_t>);

@@ -18,7 +18,7 @@
 #include "add_vectors_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -35,7 +35,7 @@ void add_vectors(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t N
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
+      for_lines<kLanesOf<T>>(
           around_caches, &z[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
             store_around(&z[n], active,
@@ -48,13 +48,13 @@ void add_vectors(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t N
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_add_vectors(const T* x, const T* y, T* z, int64_t N, Run run) {
+template <class T>
+int launch_add_vectors(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t N) {
   if (const int status = check_sizes({{4, N}})) return status;
   const Array arrays[] = {{1, x, {N}}, {2, y, {N}}, {3, z, {N}}};
   if (const int status = check_arrays(arrays, {{3, 1}, {3, 2}})) return status;
   if (N == 0) return 0;
-  run(x, y, z, N);
+  add_vectors<T>(x, y, z, N);
   return 0;
 }
 
@@ -65,25 +65,16 @@ int launch_add_vectors(const T* x, const T* y, T* z, int64_t N, Run run) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int add_vectors_f32_openmp(const float* x, const float* y, float* z, int64_t N) {
-  BY_SET(return launch_add_vectors(x, y, z, N, add_vectors<float>))
-}
-
-extern "C" int add_vectors_f64_openmp(const double* x, const double* y, double* z, int64_t N) {
-  BY_SET(return launch_add_vectors(x, y, z, N, add_vectors<double>))
-}
-
-extern "C" int add_vectors_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N) {
-  BY_SET(return launch_add_vectors(x, y, z, N, add_vectors<BF16>))
-}
-
-extern "C" int add_vectors_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t N) {
-  BY_SET(return launch_add_vectors(x, y, z, N, add_vectors<F16>))
-}
-
-extern "C" int add_vectors_i32_openmp(const int32_t* x, const int32_t* y, int32_t* z, int64_t N) {
-  BY_SET(return launch_add_vectors(x, y, z, N, add_vectors<int32_t>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ADD_VECTORS_FUNCTIONS(NAME, STORED, T)                                                         \
+  extern "C" int add_vectors_##NAME##_openmp(const STORED* x, const STORED* y, STORED* z, int64_t N) { \
+    BY_SET(return launch_add_vectors<T>(x, y, z, N))                                                   \
+  }
+ADD_VECTORS_FUNCTIONS(f32, float, float)
+ADD_VECTORS_FUNCTIONS(f64, double, double)
+ADD_VECTORS_FUNCTIONS(bf16, uint16_t, BF16)
+ADD_VECTORS_FUNCTIONS(f16, uint16_t, F16)
+ADD_VECTORS_FUNCTIONS(i32, int32_t, int32_t)
 
 extern "C" const char* add_vectors_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -62,21 +62,18 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// rate: f32
-// seed: i64
-// y: f32[M, N]
-// kept: bool[M, N]
+// Arguments; a function's name says what T is:
+//   x: T[M, N]
+//   rate: f32
+//   seed: i64
+//   y: T[M, N]
+//   kept: bool[M, N]
+
 /* @function dropout_f32 args: in x f32 [M, N]; scalar rate f32; scalar seed i64; out y f32 [M, N]; out kept bool [M, N]; size M; size N */
 int dropout_f32_cuda(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M, int64_t N,
                      void* stream);
 int dropout_f32_openmp(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M, int64_t N);
 
-// x: bf16[M, N]
-// rate: f32
-// seed: i64
-// y: bf16[M, N]
-// kept: bool[M, N]
 /* @function dropout_bf16 args: in x bf16 [M, N]; scalar rate f32; scalar seed i64; out y bf16 [M, N]; out kept bool [M, N]; size M; size N */
 int dropout_bf16_cuda(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept, int64_t M,
                       int64_t N, void* stream);
@@ -115,40 +112,26 @@ static inline const char* dropout_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct dropout_f32_arguments {
-  const float* x = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct dropout_arguments {
+  const T* x = nullptr;
   float rate = 0;
   int64_t seed = 0;
-  float* y = nullptr;
+  T* y = nullptr;
   bool* kept = nullptr;
   int64_t M = 0;
   int64_t N = 0;
+
+  friend int dropout_cuda(const dropout_arguments& a, void* stream) {
+    return kCuda(a.x, a.rate, a.seed, a.y, a.kept, a.M, a.N, stream);
+  }
+  friend int dropout_openmp(const dropout_arguments& a) {
+    return kOpenmp(a.x, a.rate, a.seed, a.y, a.kept, a.M, a.N);
+  }
 };
-inline int dropout_f32_cuda(const dropout_f32_arguments& arguments, void* stream) {
-  return dropout_f32_cuda(arguments.x, arguments.rate, arguments.seed, arguments.y, arguments.kept,
-                          arguments.M, arguments.N, stream);
-}
-inline int dropout_f32_openmp(const dropout_f32_arguments& arguments) {
-  return dropout_f32_openmp(arguments.x, arguments.rate, arguments.seed, arguments.y, arguments.kept,
-                            arguments.M, arguments.N);
-}
-struct dropout_bf16_arguments {
-  const uint16_t* x = nullptr;
-  float rate = 0;
-  int64_t seed = 0;
-  uint16_t* y = nullptr;
-  bool* kept = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-};
-inline int dropout_bf16_cuda(const dropout_bf16_arguments& arguments, void* stream) {
-  return dropout_bf16_cuda(arguments.x, arguments.rate, arguments.seed, arguments.y, arguments.kept,
-                           arguments.M, arguments.N, stream);
-}
-inline int dropout_bf16_openmp(const dropout_bf16_arguments& arguments) {
-  return dropout_bf16_openmp(arguments.x, arguments.rate, arguments.seed, arguments.y, arguments.kept,
-                             arguments.M, arguments.N);
-}
+using dropout_f32_arguments = dropout_arguments<float, dropout_f32_cuda, dropout_f32_openmp>;
+using dropout_bf16_arguments = dropout_arguments<uint16_t, dropout_bf16_cuda, dropout_bf16_openmp>;
 
 #endif

@@ -58,28 +58,27 @@ cudaError_t dropout(const Stored<T>* x, float rate, int64_t seed, Stored<T>* y, 
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run, class RunWide>
-int launch_dropout(const T* x, float rate, int64_t seed, T* y, bool* kept, int64_t M, int64_t N, void* stream,
-                   Run run, RunWide run_wide) {
+template <class T>
+int launch_dropout(const Stored<T>* x, float rate, int64_t seed, Stored<T>* y, bool* kept, int64_t M,
+                   int64_t N, void* stream) {
   if (const int status = check_sizes({{6, M}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {4, y, {M, N}}, {5, kept, {M, N}}};
   if (const int status = check_arrays(arrays, {{4, 1}})) return status;
   if (M == 0 || N == 0) return 0;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(x, rate, seed, y, kept, M, N, queue)
-                           : run_wide(x, rate, seed, y, kept, M, N, queue));
+  return cuda_status(small ? dropout<int32_t, T>(x, rate, seed, y, kept, M, N, queue)
+                           : dropout<int64_t, T>(x, rate, seed, y, kept, M, N, queue));
 }
 
 }  // namespace
 
 extern "C" int dropout_f32_cuda(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M,
                                 int64_t N, void* stream) {
-  return launch_dropout(x, rate, seed, y, kept, M, N, stream, dropout<int32_t, float>,
-                        dropout<int64_t, float>);
+  return launch_dropout<float>(x, rate, seed, y, kept, M, N, stream);
 }
 
 extern "C" int dropout_bf16_cuda(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept,
                                  int64_t M, int64_t N, void* stream) {
-  return launch_dropout(x, rate, seed, y, kept, M, N, stream, dropout<int32_t, BF16>, dropout<int64_t, BF16>);
+  return launch_dropout<BF16>(x, rate, seed, y, kept, M, N, stream);
 }

@@ -18,7 +18,7 @@
 #include "dropout_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -56,13 +56,14 @@ void dropout(const Stored<T>* x, float rate, int64_t seed, Stored<T>* y, bool* k
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_dropout(const T* x, float rate, int64_t seed, T* y, bool* kept, int64_t M, int64_t N, Run run) {
+template <class T>
+int launch_dropout(const Stored<T>* x, float rate, int64_t seed, Stored<T>* y, bool* kept, int64_t M,
+                   int64_t N) {
   if (const int status = check_sizes({{6, M}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {4, y, {M, N}}, {5, kept, {M, N}}};
   if (const int status = check_arrays(arrays, {{4, 1}})) return status;
   if (M == 0 || N == 0) return 0;
-  run(x, rate, seed, y, kept, M, N);
+  dropout<T>(x, rate, seed, y, kept, M, N);
   return 0;
 }
 
@@ -75,12 +76,12 @@ int launch_dropout(const T* x, float rate, int64_t seed, T* y, bool* kept, int64
 
 extern "C" int dropout_f32_openmp(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M,
                                   int64_t N) {
-  BY_SET(return launch_dropout(x, rate, seed, y, kept, M, N, dropout<float>))
+  BY_SET(return launch_dropout<float>(x, rate, seed, y, kept, M, N))
 }
 
 extern "C" int dropout_bf16_openmp(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept,
                                    int64_t M, int64_t N) {
-  BY_SET(return launch_dropout(x, rate, seed, y, kept, M, N, dropout<BF16>))
+  BY_SET(return launch_dropout<BF16>(x, rate, seed, y, kept, M, N))
 }
 
 extern "C" const char* dropout_openmp_instructions(void) {

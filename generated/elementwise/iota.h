@@ -56,7 +56,9 @@
 extern "C" {
 #endif
 
-// z: i32[N]
+// Arguments:
+//   z: i32[N]
+
 /* @function iota args: out z i32 [N]; size N */
 int iota_cuda(int32_t* z, int64_t N, void* stream);
 int iota_openmp(int32_t* z, int64_t N);
@@ -84,14 +86,14 @@ static inline const char* iota_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct iota_arguments {
   int32_t* z = nullptr;
   int64_t N = 0;
+
+  friend int iota_cuda(const iota_arguments& a, void* stream) { return iota_cuda(a.z, a.N, stream); }
+  friend int iota_openmp(const iota_arguments& a) { return iota_openmp(a.z, a.N); }
 };
-inline int iota_cuda(const iota_arguments& arguments, void* stream) {
-  return iota_cuda(arguments.z, arguments.N, stream);
-}
-inline int iota_openmp(const iota_arguments& arguments) { return iota_openmp(arguments.z, arguments.N); }
 
 #endif

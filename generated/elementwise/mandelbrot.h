@@ -70,10 +70,12 @@
 extern "C" {
 #endif
 
-// x0: f32
-// y0: f32
-// step: f32
-// count: i32[H, W]
+// Arguments:
+//   x0: f32
+//   y0: f32
+//   step: f32
+//   count: i32[H, W]
+
 /* @function mandelbrot args: scalar x0 f32; scalar y0 f32; scalar step f32; out count i32 [H, W]; size H; size W */
 int mandelbrot_cuda(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W, void* stream);
 int mandelbrot_openmp(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W);
@@ -102,7 +104,8 @@ static inline const char* mandelbrot_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct mandelbrot_arguments {
   float x0 = 0;
   float y0 = 0;
@@ -110,14 +113,13 @@ struct mandelbrot_arguments {
   int32_t* count = nullptr;
   int64_t H = 0;
   int64_t W = 0;
+
+  friend int mandelbrot_cuda(const mandelbrot_arguments& a, void* stream) {
+    return mandelbrot_cuda(a.x0, a.y0, a.step, a.count, a.H, a.W, stream);
+  }
+  friend int mandelbrot_openmp(const mandelbrot_arguments& a) {
+    return mandelbrot_openmp(a.x0, a.y0, a.step, a.count, a.H, a.W);
+  }
 };
-inline int mandelbrot_cuda(const mandelbrot_arguments& arguments, void* stream) {
-  return mandelbrot_cuda(arguments.x0, arguments.y0, arguments.step, arguments.count, arguments.H,
-                         arguments.W, stream);
-}
-inline int mandelbrot_openmp(const mandelbrot_arguments& arguments) {
-  return mandelbrot_openmp(arguments.x0, arguments.y0, arguments.step, arguments.count, arguments.H,
-                           arguments.W);
-}
 
 #endif

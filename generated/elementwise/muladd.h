@@ -61,26 +61,20 @@
 extern "C" {
 #endif
 
-// a: f32[N]
-// b: f32[N]
-// c: f32
-// z: f32[N]
+// Arguments; a function's name says what T is, and real is f64 in functions of f64, else f32:
+//   a: T[N]
+//   b: T[N]
+//   c: real
+//   z: T[N]
+
 /* @function muladd_f32 args: in a f32 [N]; in b f32 [N]; scalar c f32; out z f32 [N]; size N */
 int muladd_f32_cuda(const float* a, const float* b, float c, float* z, int64_t N, void* stream);
 int muladd_f32_openmp(const float* a, const float* b, float c, float* z, int64_t N);
 
-// a: f64[N]
-// b: f64[N]
-// c: f64
-// z: f64[N]
 /* @function muladd_f64 args: in a f64 [N]; in b f64 [N]; scalar c f64; out z f64 [N]; size N */
 int muladd_f64_cuda(const double* a, const double* b, double c, double* z, int64_t N, void* stream);
 int muladd_f64_openmp(const double* a, const double* b, double c, double* z, int64_t N);
 
-// a: bf16[N]
-// b: bf16[N]
-// c: f32
-// z: bf16[N]
 /* @function muladd_bf16 args: in a bf16 [N]; in b bf16 [N]; scalar c f32; out z bf16 [N]; size N */
 int muladd_bf16_cuda(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int64_t N, void* stream);
 int muladd_bf16_openmp(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int64_t N);
@@ -116,45 +110,23 @@ static inline const char* muladd_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct muladd_f32_arguments {
-  const float* a = nullptr;
-  const float* b = nullptr;
-  float c = 0;
-  float* z = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class AElement, class CElement, auto* kCuda, auto* kOpenmp>
+struct muladd_arguments {
+  const AElement* a = nullptr;
+  const AElement* b = nullptr;
+  CElement c = 0;
+  AElement* z = nullptr;
   int64_t N = 0;
+
+  friend int muladd_cuda(const muladd_arguments& a, void* stream) {
+    return kCuda(a.a, a.b, a.c, a.z, a.N, stream);
+  }
+  friend int muladd_openmp(const muladd_arguments& a) { return kOpenmp(a.a, a.b, a.c, a.z, a.N); }
 };
-inline int muladd_f32_cuda(const muladd_f32_arguments& arguments, void* stream) {
-  return muladd_f32_cuda(arguments.a, arguments.b, arguments.c, arguments.z, arguments.N, stream);
-}
-inline int muladd_f32_openmp(const muladd_f32_arguments& arguments) {
-  return muladd_f32_openmp(arguments.a, arguments.b, arguments.c, arguments.z, arguments.N);
-}
-struct muladd_f64_arguments {
-  const double* a = nullptr;
-  const double* b = nullptr;
-  double c = 0;
-  double* z = nullptr;
-  int64_t N = 0;
-};
-inline int muladd_f64_cuda(const muladd_f64_arguments& arguments, void* stream) {
-  return muladd_f64_cuda(arguments.a, arguments.b, arguments.c, arguments.z, arguments.N, stream);
-}
-inline int muladd_f64_openmp(const muladd_f64_arguments& arguments) {
-  return muladd_f64_openmp(arguments.a, arguments.b, arguments.c, arguments.z, arguments.N);
-}
-struct muladd_bf16_arguments {
-  const uint16_t* a = nullptr;
-  const uint16_t* b = nullptr;
-  float c = 0;
-  uint16_t* z = nullptr;
-  int64_t N = 0;
-};
-inline int muladd_bf16_cuda(const muladd_bf16_arguments& arguments, void* stream) {
-  return muladd_bf16_cuda(arguments.a, arguments.b, arguments.c, arguments.z, arguments.N, stream);
-}
-inline int muladd_bf16_openmp(const muladd_bf16_arguments& arguments) {
-  return muladd_bf16_openmp(arguments.a, arguments.b, arguments.c, arguments.z, arguments.N);
-}
+using muladd_f32_arguments = muladd_arguments<float, float, muladd_f32_cuda, muladd_f32_openmp>;
+using muladd_f64_arguments = muladd_arguments<double, double, muladd_f64_cuda, muladd_f64_openmp>;
+using muladd_bf16_arguments = muladd_arguments<uint16_t, float, muladd_bf16_cuda, muladd_bf16_openmp>;
 
 #endif

@@ -51,30 +51,26 @@ cudaError_t muladd(const Stored<T>* a, const Stored<T>* b, Value<T> c, Stored<T>
 }
 
 // Checks the arguments, then runs.
-template <class AElement, class CElement, class Run, class RunWide>
-int launch_muladd(const AElement* a, const AElement* b, CElement c, AElement* z, int64_t N, void* stream,
-                  Run run, RunWide run_wide) {
+template <class T>
+int launch_muladd(const Stored<T>* a, const Stored<T>* b, Value<T> c, Stored<T>* z, int64_t N, void* stream) {
   if (const int status = check_sizes({{5, N}})) return status;
   const Array arrays[] = {{1, a, {N}}, {2, b, {N}}, {4, z, {N}}};
   if (const int status = check_arrays(arrays, {{4, 1}, {4, 2}})) return status;
   if (N == 0) return 0;
   const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(a, b, c, z, N, queue) : run_wide(a, b, c, z, N, queue));
+  return cuda_status(small ? muladd<int32_t, T>(a, b, c, z, N, queue)
+                           : muladd<int64_t, T>(a, b, c, z, N, queue));
 }
 
 }  // namespace
 
-extern "C" int muladd_f32_cuda(const float* a, const float* b, float c, float* z, int64_t N, void* stream) {
-  return launch_muladd(a, b, c, z, N, stream, muladd<int32_t, float>, muladd<int64_t, float>);
-}
-
-extern "C" int muladd_f64_cuda(const double* a, const double* b, double c, double* z, int64_t N,
-                               void* stream) {
-  return launch_muladd(a, b, c, z, N, stream, muladd<int32_t, double>, muladd<int64_t, double>);
-}
-
-extern "C" int muladd_bf16_cuda(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int64_t N,
-                                void* stream) {
-  return launch_muladd(a, b, c, z, N, stream, muladd<int32_t, BF16>, muladd<int64_t, BF16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define MULADD_FUNCTIONS(NAME, STORED, OTHER, T)                                                       \
+  extern "C" int muladd_##NAME##_cuda(const STORED* a, const STORED* b, OTHER c, STORED* z, int64_t N, \
+                                      void* stream) {                                                  \
+    return launch_muladd<T>(a, b, c, z, N, stream);                                                    \
+  }
+MULADD_FUNCTIONS(f32, float, float, float)
+MULADD_FUNCTIONS(f64, double, double, double)
+MULADD_FUNCTIONS(bf16, uint16_t, float, BF16)

@@ -18,7 +18,7 @@
 #include "muladd_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -35,7 +35,7 @@ void muladd(const Stored<T>* a, const Stored<T>* b, Value<T> c, Stored<T>* z, in
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
+      for_lines<kLanesOf<T>>(
           around_caches, &z[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
             store_around(
@@ -49,13 +49,13 @@ void muladd(const Stored<T>* a, const Stored<T>* b, Value<T> c, Stored<T>* z, in
 }
 
 // Checks the arguments, then runs.
-template <class AElement, class CElement, class Run>
-int launch_muladd(const AElement* a, const AElement* b, CElement c, AElement* z, int64_t N, Run run) {
+template <class T>
+int launch_muladd(const Stored<T>* a, const Stored<T>* b, Value<T> c, Stored<T>* z, int64_t N) {
   if (const int status = check_sizes({{5, N}})) return status;
   const Array arrays[] = {{1, a, {N}}, {2, b, {N}}, {4, z, {N}}};
   if (const int status = check_arrays(arrays, {{4, 1}, {4, 2}})) return status;
   if (N == 0) return 0;
-  run(a, b, c, z, N);
+  muladd<T>(a, b, c, z, N);
   return 0;
 }
 
@@ -66,17 +66,14 @@ int launch_muladd(const AElement* a, const AElement* b, CElement c, AElement* z,
 
 #if !defined(KGEN_SET)
 
-extern "C" int muladd_f32_openmp(const float* a, const float* b, float c, float* z, int64_t N) {
-  BY_SET(return launch_muladd(a, b, c, z, N, muladd<float>))
-}
-
-extern "C" int muladd_f64_openmp(const double* a, const double* b, double c, double* z, int64_t N) {
-  BY_SET(return launch_muladd(a, b, c, z, N, muladd<double>))
-}
-
-extern "C" int muladd_bf16_openmp(const uint16_t* a, const uint16_t* b, float c, uint16_t* z, int64_t N) {
-  BY_SET(return launch_muladd(a, b, c, z, N, muladd<BF16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define MULADD_FUNCTIONS(NAME, STORED, OTHER, T)                                                           \
+  extern "C" int muladd_##NAME##_openmp(const STORED* a, const STORED* b, OTHER c, STORED* z, int64_t N) { \
+    BY_SET(return launch_muladd<T>(a, b, c, z, N))                                                         \
+  }
+MULADD_FUNCTIONS(f32, float, float, float)
+MULADD_FUNCTIONS(f64, double, double, double)
+MULADD_FUNCTIONS(bf16, uint16_t, float, BF16)
 
 extern "C" const char* muladd_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -61,30 +61,24 @@
 extern "C" {
 #endif
 
-// x: f32[B, S, H, (2) * (R)]
-// cosine: f32[S, R]
-// sine: f32[S, R]
-// y: f32[B, S, H, (2) * (R)]
+// Arguments; a function's name says what T is:
+//   x: T[B, S, H, (2) * (R)]
+//   cosine: f32[S, R]
+//   sine: f32[S, R]
+//   y: T[B, S, H, (2) * (R)]
+
 /* @function rope_f32 args: in x f32 [B, S, H, (2) * (R)]; in cosine f32 [S, R]; in sine f32 [S, R]; out y f32 [B, S, H, (2) * (R)]; size B; size S; size H; size R */
 int rope_f32_cuda(const float* x, const float* cosine, const float* sine, float* y, int64_t B, int64_t S,
                   int64_t H, int64_t R, void* stream);
 int rope_f32_openmp(const float* x, const float* cosine, const float* sine, float* y, int64_t B, int64_t S,
                     int64_t H, int64_t R);
 
-// x: bf16[B, S, H, (2) * (R)]
-// cosine: f32[S, R]
-// sine: f32[S, R]
-// y: bf16[B, S, H, (2) * (R)]
 /* @function rope_bf16 args: in x bf16 [B, S, H, (2) * (R)]; in cosine f32 [S, R]; in sine f32 [S, R]; out y bf16 [B, S, H, (2) * (R)]; size B; size S; size H; size R */
 int rope_bf16_cuda(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
                    int64_t S, int64_t H, int64_t R, void* stream);
 int rope_bf16_openmp(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
                      int64_t S, int64_t H, int64_t R);
 
-// x: f16[B, S, H, (2) * (R)]
-// cosine: f32[S, R]
-// sine: f32[S, R]
-// y: f16[B, S, H, (2) * (R)]
 /* @function rope_f16 args: in x f16 [B, S, H, (2) * (R)]; in cosine f32 [S, R]; in sine f32 [S, R]; out y f16 [B, S, H, (2) * (R)]; size B; size S; size H; size R */
 int rope_f16_cuda(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y, int64_t B,
                   int64_t S, int64_t H, int64_t R, void* stream);
@@ -129,60 +123,28 @@ static inline const char* rope_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct rope_f32_arguments {
-  const float* x = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct rope_arguments {
+  const T* x = nullptr;
   const float* cosine = nullptr;
   const float* sine = nullptr;
-  float* y = nullptr;
+  T* y = nullptr;
   int64_t B = 0;
   int64_t S = 0;
   int64_t H = 0;
   int64_t R = 0;
+
+  friend int rope_cuda(const rope_arguments& a, void* stream) {
+    return kCuda(a.x, a.cosine, a.sine, a.y, a.B, a.S, a.H, a.R, stream);
+  }
+  friend int rope_openmp(const rope_arguments& a) {
+    return kOpenmp(a.x, a.cosine, a.sine, a.y, a.B, a.S, a.H, a.R);
+  }
 };
-inline int rope_f32_cuda(const rope_f32_arguments& arguments, void* stream) {
-  return rope_f32_cuda(arguments.x, arguments.cosine, arguments.sine, arguments.y, arguments.B, arguments.S,
-                       arguments.H, arguments.R, stream);
-}
-inline int rope_f32_openmp(const rope_f32_arguments& arguments) {
-  return rope_f32_openmp(arguments.x, arguments.cosine, arguments.sine, arguments.y, arguments.B, arguments.S,
-                         arguments.H, arguments.R);
-}
-struct rope_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const float* cosine = nullptr;
-  const float* sine = nullptr;
-  uint16_t* y = nullptr;
-  int64_t B = 0;
-  int64_t S = 0;
-  int64_t H = 0;
-  int64_t R = 0;
-};
-inline int rope_bf16_cuda(const rope_bf16_arguments& arguments, void* stream) {
-  return rope_bf16_cuda(arguments.x, arguments.cosine, arguments.sine, arguments.y, arguments.B, arguments.S,
-                        arguments.H, arguments.R, stream);
-}
-inline int rope_bf16_openmp(const rope_bf16_arguments& arguments) {
-  return rope_bf16_openmp(arguments.x, arguments.cosine, arguments.sine, arguments.y, arguments.B,
-                          arguments.S, arguments.H, arguments.R);
-}
-struct rope_f16_arguments {
-  const uint16_t* x = nullptr;
-  const float* cosine = nullptr;
-  const float* sine = nullptr;
-  uint16_t* y = nullptr;
-  int64_t B = 0;
-  int64_t S = 0;
-  int64_t H = 0;
-  int64_t R = 0;
-};
-inline int rope_f16_cuda(const rope_f16_arguments& arguments, void* stream) {
-  return rope_f16_cuda(arguments.x, arguments.cosine, arguments.sine, arguments.y, arguments.B, arguments.S,
-                       arguments.H, arguments.R, stream);
-}
-inline int rope_f16_openmp(const rope_f16_arguments& arguments) {
-  return rope_f16_openmp(arguments.x, arguments.cosine, arguments.sine, arguments.y, arguments.B, arguments.S,
-                         arguments.H, arguments.R);
-}
+using rope_f32_arguments = rope_arguments<float, rope_f32_cuda, rope_f32_openmp>;
+using rope_bf16_arguments = rope_arguments<uint16_t, rope_bf16_cuda, rope_bf16_openmp>;
+using rope_f16_arguments = rope_arguments<uint16_t, rope_f16_cuda, rope_f16_openmp>;
 
 #endif

@@ -62,9 +62,9 @@ cudaError_t rope(const Stored<T>* x, const float* cosine, const float* sine, Sto
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run, class RunWide>
-int launch_rope(const T* x, const float* cosine, const float* sine, T* y, int64_t B, int64_t S, int64_t H,
-                int64_t R, void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_rope(const Stored<T>* x, const float* cosine, const float* sine, Stored<T>* y, int64_t B,
+                int64_t S, int64_t H, int64_t R, void* stream) {
   if (const int status = check_sizes({{5, B}, {6, S}, {7, H}, {8, R}})) return status;
   const Array arrays[] = {
       {1, x, {B, S, H, 2, R}}, {2, cosine, {S, R}}, {3, sine, {S, R}}, {4, y, {B, S, H, 2, R}}};
@@ -72,23 +72,18 @@ int launch_rope(const T* x, const float* cosine, const float* sine, T* y, int64_
   if (B == 0 || S == 0 || H == 0 || R == 0) return 0;
   const bool small = larger(B * S * H * 2 * R, S * R) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(x, cosine, sine, y, B, S, H, R, queue)
-                           : run_wide(x, cosine, sine, y, B, S, H, R, queue));
+  return cuda_status(small ? rope<int32_t, T>(x, cosine, sine, y, B, S, H, R, queue)
+                           : rope<int64_t, T>(x, cosine, sine, y, B, S, H, R, queue));
 }
 
 }  // namespace
 
-extern "C" int rope_f32_cuda(const float* x, const float* cosine, const float* sine, float* y, int64_t B,
-                             int64_t S, int64_t H, int64_t R, void* stream) {
-  return launch_rope(x, cosine, sine, y, B, S, H, R, stream, rope<int32_t, float>, rope<int64_t, float>);
-}
-
-extern "C" int rope_bf16_cuda(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y,
-                              int64_t B, int64_t S, int64_t H, int64_t R, void* stream) {
-  return launch_rope(x, cosine, sine, y, B, S, H, R, stream, rope<int32_t, BF16>, rope<int64_t, BF16>);
-}
-
-extern "C" int rope_f16_cuda(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y,
-                             int64_t B, int64_t S, int64_t H, int64_t R, void* stream) {
-  return launch_rope(x, cosine, sine, y, B, S, H, R, stream, rope<int32_t, F16>, rope<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ROPE_FUNCTIONS(NAME, STORED, T)                                                                 \
+  extern "C" int rope_##NAME##_cuda(const STORED* x, const float* cosine, const float* sine, STORED* y, \
+                                    int64_t B, int64_t S, int64_t H, int64_t R, void* stream) {         \
+    return launch_rope<T>(x, cosine, sine, y, B, S, H, R, stream);                                      \
+  }
+ROPE_FUNCTIONS(f32, float, float)
+ROPE_FUNCTIONS(bf16, uint16_t, BF16)
+ROPE_FUNCTIONS(f16, uint16_t, F16)

@@ -18,7 +18,7 @@
 #include "rope_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -63,15 +63,15 @@ void rope(const Stored<T>* x, const float* cosine, const float* sine, Stored<T>*
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_rope(const T* x, const float* cosine, const float* sine, T* y, int64_t B, int64_t S, int64_t H,
-                int64_t R, Run run) {
+template <class T>
+int launch_rope(const Stored<T>* x, const float* cosine, const float* sine, Stored<T>* y, int64_t B,
+                int64_t S, int64_t H, int64_t R) {
   if (const int status = check_sizes({{5, B}, {6, S}, {7, H}, {8, R}})) return status;
   const Array arrays[] = {
       {1, x, {B, S, H, 2, R}}, {2, cosine, {S, R}}, {3, sine, {S, R}}, {4, y, {B, S, H, 2, R}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || S == 0 || H == 0 || R == 0) return 0;
-  run(x, cosine, sine, y, B, S, H, R);
+  rope<T>(x, cosine, sine, y, B, S, H, R);
   return 0;
 }
 
@@ -82,20 +82,15 @@ int launch_rope(const T* x, const float* cosine, const float* sine, T* y, int64_
 
 #if !defined(KGEN_SET)
 
-extern "C" int rope_f32_openmp(const float* x, const float* cosine, const float* sine, float* y, int64_t B,
-                               int64_t S, int64_t H, int64_t R) {
-  BY_SET(return launch_rope(x, cosine, sine, y, B, S, H, R, rope<float>))
-}
-
-extern "C" int rope_bf16_openmp(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y,
-                                int64_t B, int64_t S, int64_t H, int64_t R) {
-  BY_SET(return launch_rope(x, cosine, sine, y, B, S, H, R, rope<BF16>))
-}
-
-extern "C" int rope_f16_openmp(const uint16_t* x, const float* cosine, const float* sine, uint16_t* y,
-                               int64_t B, int64_t S, int64_t H, int64_t R) {
-  BY_SET(return launch_rope(x, cosine, sine, y, B, S, H, R, rope<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ROPE_FUNCTIONS(NAME, STORED, T)                                                                   \
+  extern "C" int rope_##NAME##_openmp(const STORED* x, const float* cosine, const float* sine, STORED* y, \
+                                      int64_t B, int64_t S, int64_t H, int64_t R) {                       \
+    BY_SET(return launch_rope<T>(x, cosine, sine, y, B, S, H, R))                                         \
+  }
+ROPE_FUNCTIONS(f32, float, float)
+ROPE_FUNCTIONS(bf16, uint16_t, BF16)
+ROPE_FUNCTIONS(f16, uint16_t, F16)
 
 extern "C" const char* rope_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -62,75 +62,53 @@
 extern "C" {
 #endif
 
-// p: f32[N, 4]
-// t: f32[N, 4]
-// result: f32[N]
+// Arguments; a function's name says what T is:
+//   p: T[N, 4]
+//   t: T[N, 4]
+//   result: T[N]
+
 /* @function box_measures_intersection_over_union_f32 args: in p f32 [N, 4]; in t f32 [N, 4]; out result f32 [N]; size N */
 int box_measures_intersection_over_union_f32_cuda(const float* p, const float* t, float* result, int64_t N,
                                                   void* stream);
 int box_measures_intersection_over_union_f32_openmp(const float* p, const float* t, float* result, int64_t N);
 
-// p: f64[N, 4]
-// t: f64[N, 4]
-// result: f64[N]
 /* @function box_measures_intersection_over_union_f64 args: in p f64 [N, 4]; in t f64 [N, 4]; out result f64 [N]; size N */
 int box_measures_intersection_over_union_f64_cuda(const double* p, const double* t, double* result, int64_t N,
                                                   void* stream);
 int box_measures_intersection_over_union_f64_openmp(const double* p, const double* t, double* result,
                                                     int64_t N);
 
-// p: bf16[N, 4]
-// t: bf16[N, 4]
-// result: bf16[N]
 /* @function box_measures_intersection_over_union_bf16 args: in p bf16 [N, 4]; in t bf16 [N, 4]; out result bf16 [N]; size N */
 int box_measures_intersection_over_union_bf16_cuda(const uint16_t* p, const uint16_t* t, uint16_t* result,
                                                    int64_t N, void* stream);
 int box_measures_intersection_over_union_bf16_openmp(const uint16_t* p, const uint16_t* t, uint16_t* result,
                                                      int64_t N);
 
-// p: f32[N, 4]
-// t: f32[N, 4]
-// result: f32[N]
 /* @function box_measures_distance_iou_f32 args: in p f32 [N, 4]; in t f32 [N, 4]; out result f32 [N]; size N */
 int box_measures_distance_iou_f32_cuda(const float* p, const float* t, float* result, int64_t N,
                                        void* stream);
 int box_measures_distance_iou_f32_openmp(const float* p, const float* t, float* result, int64_t N);
 
-// p: f64[N, 4]
-// t: f64[N, 4]
-// result: f64[N]
 /* @function box_measures_distance_iou_f64 args: in p f64 [N, 4]; in t f64 [N, 4]; out result f64 [N]; size N */
 int box_measures_distance_iou_f64_cuda(const double* p, const double* t, double* result, int64_t N,
                                        void* stream);
 int box_measures_distance_iou_f64_openmp(const double* p, const double* t, double* result, int64_t N);
 
-// p: bf16[N, 4]
-// t: bf16[N, 4]
-// result: bf16[N]
 /* @function box_measures_distance_iou_bf16 args: in p bf16 [N, 4]; in t bf16 [N, 4]; out result bf16 [N]; size N */
 int box_measures_distance_iou_bf16_cuda(const uint16_t* p, const uint16_t* t, uint16_t* result, int64_t N,
                                         void* stream);
 int box_measures_distance_iou_bf16_openmp(const uint16_t* p, const uint16_t* t, uint16_t* result, int64_t N);
 
-// p: f32[N, 4]
-// t: f32[N, 4]
-// result: f32[N]
 /* @function box_measures_complete_iou_f32 args: in p f32 [N, 4]; in t f32 [N, 4]; out result f32 [N]; size N */
 int box_measures_complete_iou_f32_cuda(const float* p, const float* t, float* result, int64_t N,
                                        void* stream);
 int box_measures_complete_iou_f32_openmp(const float* p, const float* t, float* result, int64_t N);
 
-// p: f64[N, 4]
-// t: f64[N, 4]
-// result: f64[N]
 /* @function box_measures_complete_iou_f64 args: in p f64 [N, 4]; in t f64 [N, 4]; out result f64 [N]; size N */
 int box_measures_complete_iou_f64_cuda(const double* p, const double* t, double* result, int64_t N,
                                        void* stream);
 int box_measures_complete_iou_f64_openmp(const double* p, const double* t, double* result, int64_t N);
 
-// p: bf16[N, 4]
-// t: bf16[N, 4]
-// result: bf16[N]
 /* @function box_measures_complete_iou_bf16 args: in p bf16 [N, 4]; in t bf16 [N, 4]; out result bf16 [N]; size N */
 int box_measures_complete_iou_bf16_cuda(const uint16_t* p, const uint16_t* t, uint16_t* result, int64_t N,
                                         void* stream);
@@ -167,132 +145,42 @@ static inline const char* box_measures_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct box_measures_intersection_over_union_f32_arguments {
-  const float* p = nullptr;
-  const float* t = nullptr;
-  float* result = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct box_measures_arguments {
+  const T* p = nullptr;
+  const T* t = nullptr;
+  T* result = nullptr;
   int64_t N = 0;
+
+  friend int box_measures_cuda(const box_measures_arguments& a, void* stream) {
+    return kCuda(a.p, a.t, a.result, a.N, stream);
+  }
+  friend int box_measures_openmp(const box_measures_arguments& a) { return kOpenmp(a.p, a.t, a.result, a.N); }
 };
-inline int box_measures_intersection_over_union_f32_cuda(
-    const box_measures_intersection_over_union_f32_arguments& arguments, void* stream) {
-  return box_measures_intersection_over_union_f32_cuda(arguments.p, arguments.t, arguments.result,
-                                                       arguments.N, stream);
-}
-inline int box_measures_intersection_over_union_f32_openmp(
-    const box_measures_intersection_over_union_f32_arguments& arguments) {
-  return box_measures_intersection_over_union_f32_openmp(arguments.p, arguments.t, arguments.result,
-                                                         arguments.N);
-}
-struct box_measures_intersection_over_union_f64_arguments {
-  const double* p = nullptr;
-  const double* t = nullptr;
-  double* result = nullptr;
-  int64_t N = 0;
-};
-inline int box_measures_intersection_over_union_f64_cuda(
-    const box_measures_intersection_over_union_f64_arguments& arguments, void* stream) {
-  return box_measures_intersection_over_union_f64_cuda(arguments.p, arguments.t, arguments.result,
-                                                       arguments.N, stream);
-}
-inline int box_measures_intersection_over_union_f64_openmp(
-    const box_measures_intersection_over_union_f64_arguments& arguments) {
-  return box_measures_intersection_over_union_f64_openmp(arguments.p, arguments.t, arguments.result,
-                                                         arguments.N);
-}
-struct box_measures_intersection_over_union_bf16_arguments {
-  const uint16_t* p = nullptr;
-  const uint16_t* t = nullptr;
-  uint16_t* result = nullptr;
-  int64_t N = 0;
-};
-inline int box_measures_intersection_over_union_bf16_cuda(
-    const box_measures_intersection_over_union_bf16_arguments& arguments, void* stream) {
-  return box_measures_intersection_over_union_bf16_cuda(arguments.p, arguments.t, arguments.result,
-                                                        arguments.N, stream);
-}
-inline int box_measures_intersection_over_union_bf16_openmp(
-    const box_measures_intersection_over_union_bf16_arguments& arguments) {
-  return box_measures_intersection_over_union_bf16_openmp(arguments.p, arguments.t, arguments.result,
-                                                          arguments.N);
-}
-struct box_measures_distance_iou_f32_arguments {
-  const float* p = nullptr;
-  const float* t = nullptr;
-  float* result = nullptr;
-  int64_t N = 0;
-};
-inline int box_measures_distance_iou_f32_cuda(const box_measures_distance_iou_f32_arguments& arguments,
-                                              void* stream) {
-  return box_measures_distance_iou_f32_cuda(arguments.p, arguments.t, arguments.result, arguments.N, stream);
-}
-inline int box_measures_distance_iou_f32_openmp(const box_measures_distance_iou_f32_arguments& arguments) {
-  return box_measures_distance_iou_f32_openmp(arguments.p, arguments.t, arguments.result, arguments.N);
-}
-struct box_measures_distance_iou_f64_arguments {
-  const double* p = nullptr;
-  const double* t = nullptr;
-  double* result = nullptr;
-  int64_t N = 0;
-};
-inline int box_measures_distance_iou_f64_cuda(const box_measures_distance_iou_f64_arguments& arguments,
-                                              void* stream) {
-  return box_measures_distance_iou_f64_cuda(arguments.p, arguments.t, arguments.result, arguments.N, stream);
-}
-inline int box_measures_distance_iou_f64_openmp(const box_measures_distance_iou_f64_arguments& arguments) {
-  return box_measures_distance_iou_f64_openmp(arguments.p, arguments.t, arguments.result, arguments.N);
-}
-struct box_measures_distance_iou_bf16_arguments {
-  const uint16_t* p = nullptr;
-  const uint16_t* t = nullptr;
-  uint16_t* result = nullptr;
-  int64_t N = 0;
-};
-inline int box_measures_distance_iou_bf16_cuda(const box_measures_distance_iou_bf16_arguments& arguments,
-                                               void* stream) {
-  return box_measures_distance_iou_bf16_cuda(arguments.p, arguments.t, arguments.result, arguments.N, stream);
-}
-inline int box_measures_distance_iou_bf16_openmp(const box_measures_distance_iou_bf16_arguments& arguments) {
-  return box_measures_distance_iou_bf16_openmp(arguments.p, arguments.t, arguments.result, arguments.N);
-}
-struct box_measures_complete_iou_f32_arguments {
-  const float* p = nullptr;
-  const float* t = nullptr;
-  float* result = nullptr;
-  int64_t N = 0;
-};
-inline int box_measures_complete_iou_f32_cuda(const box_measures_complete_iou_f32_arguments& arguments,
-                                              void* stream) {
-  return box_measures_complete_iou_f32_cuda(arguments.p, arguments.t, arguments.result, arguments.N, stream);
-}
-inline int box_measures_complete_iou_f32_openmp(const box_measures_complete_iou_f32_arguments& arguments) {
-  return box_measures_complete_iou_f32_openmp(arguments.p, arguments.t, arguments.result, arguments.N);
-}
-struct box_measures_complete_iou_f64_arguments {
-  const double* p = nullptr;
-  const double* t = nullptr;
-  double* result = nullptr;
-  int64_t N = 0;
-};
-inline int box_measures_complete_iou_f64_cuda(const box_measures_complete_iou_f64_arguments& arguments,
-                                              void* stream) {
-  return box_measures_complete_iou_f64_cuda(arguments.p, arguments.t, arguments.result, arguments.N, stream);
-}
-inline int box_measures_complete_iou_f64_openmp(const box_measures_complete_iou_f64_arguments& arguments) {
-  return box_measures_complete_iou_f64_openmp(arguments.p, arguments.t, arguments.result, arguments.N);
-}
-struct box_measures_complete_iou_bf16_arguments {
-  const uint16_t* p = nullptr;
-  const uint16_t* t = nullptr;
-  uint16_t* result = nullptr;
-  int64_t N = 0;
-};
-inline int box_measures_complete_iou_bf16_cuda(const box_measures_complete_iou_bf16_arguments& arguments,
-                                               void* stream) {
-  return box_measures_complete_iou_bf16_cuda(arguments.p, arguments.t, arguments.result, arguments.N, stream);
-}
-inline int box_measures_complete_iou_bf16_openmp(const box_measures_complete_iou_bf16_arguments& arguments) {
-  return box_measures_complete_iou_bf16_openmp(arguments.p, arguments.t, arguments.result, arguments.N);
-}
+using box_measures_intersection_over_union_f32_arguments =
+    box_measures_arguments<float, box_measures_intersection_over_union_f32_cuda,
+                           box_measures_intersection_over_union_f32_openmp>;
+using box_measures_intersection_over_union_f64_arguments =
+    box_measures_arguments<double, box_measures_intersection_over_union_f64_cuda,
+                           box_measures_intersection_over_union_f64_openmp>;
+using box_measures_intersection_over_union_bf16_arguments =
+    box_measures_arguments<uint16_t, box_measures_intersection_over_union_bf16_cuda,
+                           box_measures_intersection_over_union_bf16_openmp>;
+using box_measures_distance_iou_f32_arguments =
+    box_measures_arguments<float, box_measures_distance_iou_f32_cuda, box_measures_distance_iou_f32_openmp>;
+using box_measures_distance_iou_f64_arguments =
+    box_measures_arguments<double, box_measures_distance_iou_f64_cuda, box_measures_distance_iou_f64_openmp>;
+using box_measures_distance_iou_bf16_arguments =
+    box_measures_arguments<uint16_t, box_measures_distance_iou_bf16_cuda,
+                           box_measures_distance_iou_bf16_openmp>;
+using box_measures_complete_iou_f32_arguments =
+    box_measures_arguments<float, box_measures_complete_iou_f32_cuda, box_measures_complete_iou_f32_openmp>;
+using box_measures_complete_iou_f64_arguments =
+    box_measures_arguments<double, box_measures_complete_iou_f64_cuda, box_measures_complete_iou_f64_openmp>;
+using box_measures_complete_iou_bf16_arguments =
+    box_measures_arguments<uint16_t, box_measures_complete_iou_bf16_cuda,
+                           box_measures_complete_iou_bf16_openmp>;
 
 #endif

@@ -312,56 +312,27 @@ int launch_box_measures(const T* p, const T* t, T* result, int64_t N, void* stre
 
 }  // namespace
 
-extern "C" int box_measures_intersection_over_union_f32_cuda(const float* p, const float* t, float* result,
-                                                             int64_t N, void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_intersection_over_union<int32_t, float>,
-                             box_measures_intersection_over_union<int64_t, float>);
-}
+// The C functions of one element type.
+#define BOX_MEASURES_FUNCTIONS(NAME, STORED, KERNEL)                                                     \
+  extern "C" int box_measures_##NAME##_cuda(const STORED* p, const STORED* t, STORED* result, int64_t N, \
+                                            void* stream) {                                              \
+    return launch_box_measures(p, t, result, N, stream, box_measures_##KERNEL<int32_t, STORED>,          \
+                               box_measures_##KERNEL<int64_t, STORED>);                                  \
+  }
+BOX_MEASURES_FUNCTIONS(intersection_over_union_f32, float, intersection_over_union)
+BOX_MEASURES_FUNCTIONS(intersection_over_union_f64, double, intersection_over_union)
+BOX_MEASURES_FUNCTIONS(distance_iou_f32, float, distance_iou)
+BOX_MEASURES_FUNCTIONS(distance_iou_f64, double, distance_iou)
+BOX_MEASURES_FUNCTIONS(complete_iou_f32, float, complete_iou)
+BOX_MEASURES_FUNCTIONS(complete_iou_f64, double, complete_iou)
 
-extern "C" int box_measures_intersection_over_union_f64_cuda(const double* p, const double* t, double* result,
-                                                             int64_t N, void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_intersection_over_union<int32_t, double>,
-                             box_measures_intersection_over_union<int64_t, double>);
-}
-
-extern "C" int box_measures_intersection_over_union_bf16_cuda(const uint16_t* p, const uint16_t* t,
-                                                              uint16_t* result, int64_t N, void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_intersection_over_union_bf16<int32_t>,
-                             box_measures_intersection_over_union_bf16<int64_t>);
-}
-
-extern "C" int box_measures_distance_iou_f32_cuda(const float* p, const float* t, float* result, int64_t N,
-                                                  void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_distance_iou<int32_t, float>,
-                             box_measures_distance_iou<int64_t, float>);
-}
-
-extern "C" int box_measures_distance_iou_f64_cuda(const double* p, const double* t, double* result, int64_t N,
-                                                  void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_distance_iou<int32_t, double>,
-                             box_measures_distance_iou<int64_t, double>);
-}
-
-extern "C" int box_measures_distance_iou_bf16_cuda(const uint16_t* p, const uint16_t* t, uint16_t* result,
-                                                   int64_t N, void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_distance_iou_bf16<int32_t>,
-                             box_measures_distance_iou_bf16<int64_t>);
-}
-
-extern "C" int box_measures_complete_iou_f32_cuda(const float* p, const float* t, float* result, int64_t N,
-                                                  void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_complete_iou<int32_t, float>,
-                             box_measures_complete_iou<int64_t, float>);
-}
-
-extern "C" int box_measures_complete_iou_f64_cuda(const double* p, const double* t, double* result, int64_t N,
-                                                  void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_complete_iou<int32_t, double>,
-                             box_measures_complete_iou<int64_t, double>);
-}
-
-extern "C" int box_measures_complete_iou_bf16_cuda(const uint16_t* p, const uint16_t* t, uint16_t* result,
-                                                   int64_t N, void* stream) {
-  return launch_box_measures(p, t, result, N, stream, box_measures_complete_iou_bf16<int32_t>,
-                             box_measures_complete_iou_bf16<int64_t>);
-}
+// The C functions of one choice.
+#define BOX_MEASURES_OTHER_FUNCTIONS(NAME)                                                               \
+  extern "C" int box_measures_##NAME##_bf16_cuda(const uint16_t* p, const uint16_t* t, uint16_t* result, \
+                                                 int64_t N, void* stream) {                              \
+    return launch_box_measures(p, t, result, N, stream, box_measures_##NAME##_bf16<int32_t>,             \
+                               box_measures_##NAME##_bf16<int64_t>);                                     \
+  }
+BOX_MEASURES_OTHER_FUNCTIONS(intersection_over_union)
+BOX_MEASURES_OTHER_FUNCTIONS(distance_iou)
+BOX_MEASURES_OTHER_FUNCTIONS(complete_iou)

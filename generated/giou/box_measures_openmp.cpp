@@ -18,7 +18,7 @@
 #include "box_measures_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,7 +36,7 @@ void box_measures_intersection_over_union(const Stored<T>* p, const Stored<T>* t
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
+      for_lines<kLanesOf<T>>(
           around_caches, &result[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
             const auto lp = to_value<T>(load_field<4, 0>(&p[n * 4], active));
@@ -66,7 +66,7 @@ void box_measures_distance_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
+      for_lines<kLanesOf<T>>(
           around_caches, &result[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
             const auto lp = to_value<T>(load_field<4, 0>(&p[n * 4], active));
@@ -101,7 +101,7 @@ void box_measures_complete_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
+      for_lines<kLanesOf<T>>(
           around_caches, &result[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
             const auto lp = to_value<T>(load_field<4, 0>(&p[n * 4], active));
@@ -155,50 +155,20 @@ int launch_box_measures(const T* p, const T* t, T* result, int64_t N, Run run) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int box_measures_intersection_over_union_f32_openmp(const float* p, const float* t, float* result,
-                                                               int64_t N) {
-  BY_SET(return launch_box_measures(p, t, result, N, box_measures_intersection_over_union<float>))
-}
-
-extern "C" int box_measures_intersection_over_union_f64_openmp(const double* p, const double* t,
-                                                               double* result, int64_t N) {
-  BY_SET(return launch_box_measures(p, t, result, N, box_measures_intersection_over_union<double>))
-}
-
-extern "C" int box_measures_intersection_over_union_bf16_openmp(const uint16_t* p, const uint16_t* t,
-                                                                uint16_t* result, int64_t N) {
-  BY_SET(return launch_box_measures(p, t, result, N, box_measures_intersection_over_union<BF16>))
-}
-
-extern "C" int box_measures_distance_iou_f32_openmp(const float* p, const float* t, float* result,
-                                                    int64_t N) {
-  BY_SET(return launch_box_measures(p, t, result, N, box_measures_distance_iou<float>))
-}
-
-extern "C" int box_measures_distance_iou_f64_openmp(const double* p, const double* t, double* result,
-                                                    int64_t N) {
-  BY_SET(return launch_box_measures(p, t, result, N, box_measures_distance_iou<double>))
-}
-
-extern "C" int box_measures_distance_iou_bf16_openmp(const uint16_t* p, const uint16_t* t, uint16_t* result,
-                                                     int64_t N) {
-  BY_SET(return launch_box_measures(p, t, result, N, box_measures_distance_iou<BF16>))
-}
-
-extern "C" int box_measures_complete_iou_f32_openmp(const float* p, const float* t, float* result,
-                                                    int64_t N) {
-  BY_SET(return launch_box_measures(p, t, result, N, box_measures_complete_iou<float>))
-}
-
-extern "C" int box_measures_complete_iou_f64_openmp(const double* p, const double* t, double* result,
-                                                    int64_t N) {
-  BY_SET(return launch_box_measures(p, t, result, N, box_measures_complete_iou<double>))
-}
-
-extern "C" int box_measures_complete_iou_bf16_openmp(const uint16_t* p, const uint16_t* t, uint16_t* result,
-                                                     int64_t N) {
-  BY_SET(return launch_box_measures(p, t, result, N, box_measures_complete_iou<BF16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define BOX_MEASURES_FUNCTIONS(NAME, STORED, KERNEL, T)                                                      \
+  extern "C" int box_measures_##NAME##_openmp(const STORED* p, const STORED* t, STORED* result, int64_t N) { \
+    BY_SET(return launch_box_measures(p, t, result, N, box_measures_##KERNEL<T>))                            \
+  }
+BOX_MEASURES_FUNCTIONS(intersection_over_union_f32, float, intersection_over_union, float)
+BOX_MEASURES_FUNCTIONS(intersection_over_union_f64, double, intersection_over_union, double)
+BOX_MEASURES_FUNCTIONS(intersection_over_union_bf16, uint16_t, intersection_over_union, BF16)
+BOX_MEASURES_FUNCTIONS(distance_iou_f32, float, distance_iou, float)
+BOX_MEASURES_FUNCTIONS(distance_iou_f64, double, distance_iou, double)
+BOX_MEASURES_FUNCTIONS(distance_iou_bf16, uint16_t, distance_iou, BF16)
+BOX_MEASURES_FUNCTIONS(complete_iou_f32, float, complete_iou, float)
+BOX_MEASURES_FUNCTIONS(complete_iou_f64, double, complete_iou, double)
+BOX_MEASURES_FUNCTIONS(complete_iou_bf16, uint16_t, complete_iou, BF16)
 
 extern "C" const char* box_measures_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -33,8 +33,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   giou_loss_conditional_error explains it.
 
@@ -71,11 +70,13 @@
 extern "C" {
 #endif
 
-// pred: f32[B, N, 4]
-// target: f32[B, N, 4]
-// giou: f32[B, N]
-// mask: bool[B, N]
-// loss: f32[]
+// Arguments; a function's name says what T is:
+//   pred: T[B, N, 4]
+//   target: T[B, N, 4]
+//   giou: T[B, N]
+//   mask: bool[B, N]
+//   loss: T[]
+
 /* @function giou_loss_conditional_f32 args: in pred f32 [B, N, 4]; in target f32 [B, N, 4]; out giou f32 [B, N]; out mask bool [B, N]; out loss f32 []; size B; size N; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_conditional_f32_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_conditional_f32_cuda(const float* pred, const float* target, float* giou, bool* mask,
@@ -86,11 +87,6 @@ int giou_loss_conditional_f32_openmp(const float* pred, const float* target, flo
                                      float* loss, int64_t B, int64_t N, void* workspace,
                                      int64_t workspace_bytes);
 
-// pred: f16[B, N, 4]
-// target: f16[B, N, 4]
-// giou: f16[B, N]
-// mask: bool[B, N]
-// loss: f16[]
 /* @function giou_loss_conditional_f16 args: in pred f16 [B, N, 4]; in target f16 [B, N, 4]; out giou f16 [B, N]; out mask bool [B, N]; out loss f16 []; size B; size N; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_conditional_f16_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_conditional_f16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
@@ -101,11 +97,6 @@ int giou_loss_conditional_f16_openmp(const uint16_t* pred, const uint16_t* targe
                                      uint16_t* loss, int64_t B, int64_t N, void* workspace,
                                      int64_t workspace_bytes);
 
-// pred: bf16[B, N, 4]
-// target: bf16[B, N, 4]
-// giou: bf16[B, N]
-// mask: bool[B, N]
-// loss: bf16[]
 /* @function giou_loss_conditional_bf16 args: in pred bf16 [B, N, 4]; in target bf16 [B, N, 4]; out giou bf16 [B, N]; out mask bool [B, N]; out loss bf16 []; size B; size N; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_conditional_bf16_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_conditional_bf16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou, bool* mask,
@@ -116,11 +107,6 @@ int giou_loss_conditional_bf16_openmp(const uint16_t* pred, const uint16_t* targ
                                       bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
                                       int64_t workspace_bytes);
 
-// pred: f64[B, N, 4]
-// target: f64[B, N, 4]
-// giou: f64[B, N]
-// mask: bool[B, N]
-// loss: f64[]
 /* @function giou_loss_conditional_f64 args: in pred f64 [B, N, 4]; in target f64 [B, N, 4]; out giou f64 [B, N]; out mask bool [B, N]; out loss f64 []; size B; size N; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_conditional_f64_cuda_workspace(int64_t B, int64_t N);
 int giou_loss_conditional_f64_cuda(const double* pred, const double* target, double* giou, bool* mask,
@@ -182,94 +168,36 @@ static inline const char* giou_loss_conditional_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct giou_loss_conditional_f32_arguments {
-  const float* pred = nullptr;
-  const float* target = nullptr;
-  float* giou = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct giou_loss_conditional_arguments {
+  const T* pred = nullptr;
+  const T* target = nullptr;
+  T* giou = nullptr;
   bool* mask = nullptr;
-  float* loss = nullptr;
+  T* loss = nullptr;
   int64_t B = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int giou_loss_conditional_cuda(const giou_loss_conditional_arguments& a, void* stream) {
+    return kCuda(a.pred, a.target, a.giou, a.mask, a.loss, a.B, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int giou_loss_conditional_openmp(const giou_loss_conditional_arguments& a) {
+    return kOpenmp(a.pred, a.target, a.giou, a.mask, a.loss, a.B, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int giou_loss_conditional_f32_cuda(const giou_loss_conditional_f32_arguments& arguments,
-                                          void* stream) {
-  return giou_loss_conditional_f32_cuda(arguments.pred, arguments.target, arguments.giou, arguments.mask,
-                                        arguments.loss, arguments.B, arguments.N, arguments.workspace,
-                                        arguments.workspace_bytes, stream);
-}
-inline int giou_loss_conditional_f32_openmp(const giou_loss_conditional_f32_arguments& arguments) {
-  return giou_loss_conditional_f32_openmp(arguments.pred, arguments.target, arguments.giou, arguments.mask,
-                                          arguments.loss, arguments.B, arguments.N, arguments.workspace,
-                                          arguments.workspace_bytes);
-}
-struct giou_loss_conditional_f16_arguments {
-  const uint16_t* pred = nullptr;
-  const uint16_t* target = nullptr;
-  uint16_t* giou = nullptr;
-  bool* mask = nullptr;
-  uint16_t* loss = nullptr;
-  int64_t B = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int giou_loss_conditional_f16_cuda(const giou_loss_conditional_f16_arguments& arguments,
-                                          void* stream) {
-  return giou_loss_conditional_f16_cuda(arguments.pred, arguments.target, arguments.giou, arguments.mask,
-                                        arguments.loss, arguments.B, arguments.N, arguments.workspace,
-                                        arguments.workspace_bytes, stream);
-}
-inline int giou_loss_conditional_f16_openmp(const giou_loss_conditional_f16_arguments& arguments) {
-  return giou_loss_conditional_f16_openmp(arguments.pred, arguments.target, arguments.giou, arguments.mask,
-                                          arguments.loss, arguments.B, arguments.N, arguments.workspace,
-                                          arguments.workspace_bytes);
-}
-struct giou_loss_conditional_bf16_arguments {
-  const uint16_t* pred = nullptr;
-  const uint16_t* target = nullptr;
-  uint16_t* giou = nullptr;
-  bool* mask = nullptr;
-  uint16_t* loss = nullptr;
-  int64_t B = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int giou_loss_conditional_bf16_cuda(const giou_loss_conditional_bf16_arguments& arguments,
-                                           void* stream) {
-  return giou_loss_conditional_bf16_cuda(arguments.pred, arguments.target, arguments.giou, arguments.mask,
-                                         arguments.loss, arguments.B, arguments.N, arguments.workspace,
-                                         arguments.workspace_bytes, stream);
-}
-inline int giou_loss_conditional_bf16_openmp(const giou_loss_conditional_bf16_arguments& arguments) {
-  return giou_loss_conditional_bf16_openmp(arguments.pred, arguments.target, arguments.giou, arguments.mask,
-                                           arguments.loss, arguments.B, arguments.N, arguments.workspace,
-                                           arguments.workspace_bytes);
-}
-struct giou_loss_conditional_f64_arguments {
-  const double* pred = nullptr;
-  const double* target = nullptr;
-  double* giou = nullptr;
-  bool* mask = nullptr;
-  double* loss = nullptr;
-  int64_t B = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int giou_loss_conditional_f64_cuda(const giou_loss_conditional_f64_arguments& arguments,
-                                          void* stream) {
-  return giou_loss_conditional_f64_cuda(arguments.pred, arguments.target, arguments.giou, arguments.mask,
-                                        arguments.loss, arguments.B, arguments.N, arguments.workspace,
-                                        arguments.workspace_bytes, stream);
-}
-inline int giou_loss_conditional_f64_openmp(const giou_loss_conditional_f64_arguments& arguments) {
-  return giou_loss_conditional_f64_openmp(arguments.pred, arguments.target, arguments.giou, arguments.mask,
-                                          arguments.loss, arguments.B, arguments.N, arguments.workspace,
-                                          arguments.workspace_bytes);
-}
+using giou_loss_conditional_f32_arguments =
+    giou_loss_conditional_arguments<float, giou_loss_conditional_f32_cuda, giou_loss_conditional_f32_openmp>;
+using giou_loss_conditional_f16_arguments =
+    giou_loss_conditional_arguments<uint16_t, giou_loss_conditional_f16_cuda,
+                                    giou_loss_conditional_f16_openmp>;
+using giou_loss_conditional_bf16_arguments =
+    giou_loss_conditional_arguments<uint16_t, giou_loss_conditional_bf16_cuda,
+                                    giou_loss_conditional_bf16_openmp>;
+using giou_loss_conditional_f64_arguments =
+    giou_loss_conditional_arguments<double, giou_loss_conditional_f64_cuda, giou_loss_conditional_f64_openmp>;
 
 #endif

@@ -21,7 +21,7 @@
 #include "giou_loss_conditional_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -35,8 +35,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GiouLossConditionalWorkspace {
-  int64_t total_parts;
-  int64_t total2_parts;
+  int64_t total_parts, total2_parts;
   int64_t bytes = 0;
 
   explicit GiouLossConditionalWorkspace(int64_t B, int64_t N) {
@@ -63,14 +62,14 @@ void giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target, Store
       int64_t total2 = 0;
       const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
       for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
-        Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-        Lanes<int32_t, kLanesOf<Value<T>>> total2_lanes = 0;
-        for_lanes<kLanesOf<Value<T>>>(
+        Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+        Lanes<int32_t, kLanesOf<T>> total2_lanes = 0;
+        for_lanes<kLanesOf<T>>(
             bn_block, smaller(bn_block + 4096, bn_end),
             [=, &total_lanes, &total2_lanes](int64_t bn, auto active) IN_SET {
               const auto mask_here = to_value<T>(load_field<4, 3>(&target[bn * 4], active)) != Value<T>(0);
               store(&mask[bn], active, mask_here);
-              Lanes<Value<T>, kLanesOf<Value<T>>> each = Value<T>(0);
+              Vector<T> each = Value<T>(0);
               const auto chosen = active && mask_here;
               if (any_lane(chosen)) {
                 const auto left_p = to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
@@ -115,25 +114,26 @@ void giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target, Store
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run>
-int launch_giou_loss_conditional(const T* pred, const T* target, T* giou, bool* mask, T* loss, int64_t B,
-                                 int64_t N, void* workspace, int64_t workspace_bytes, Run run) {
+template <class T>
+int launch_giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target, Stored<T>* giou, bool* mask,
+                                 Stored<T>* loss, int64_t B, int64_t N, void* workspace,
+                                 int64_t workspace_bytes) {
   if (const int status = check_sizes({{6, B}, {7, N}})) return status;
   const Array arrays[] = {
       {1, pred, {B, N, 4}}, {2, target, {B, N, 4}}, {3, giou, {B, N}}, {4, mask, {B, N}}, {5, loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const Space space(B, N);
+  const GiouLossConditionalWorkspace<T> space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(pred, target, giou, mask, loss, B, N, memory.data);
+  giou_loss_conditional<T>(pred, target, giou, mask, loss, B, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_giou_loss_conditional(int64_t B, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, N}})) return -status;
-  return Space(B, N).bytes;
+  return GiouLossConditionalWorkspace<T>(B, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -143,49 +143,21 @@ int64_t workspace_of_giou_loss_conditional(int64_t B, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t giou_loss_conditional_f32_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_conditional<GiouLossConditionalWorkspace<float>>(B, N))
-}
-
-extern "C" int giou_loss_conditional_f32_openmp(const float* pred, const float* target, float* giou,
-                                                bool* mask, float* loss, int64_t B, int64_t N,
-                                                void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_conditional<GiouLossConditionalWorkspace<float>>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_conditional<float>))
-}
-
-extern "C" int64_t giou_loss_conditional_f16_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_conditional<GiouLossConditionalWorkspace<F16>>(B, N))
-}
-
-extern "C" int giou_loss_conditional_f16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
-                                                bool* mask, uint16_t* loss, int64_t B, int64_t N,
-                                                void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_conditional<GiouLossConditionalWorkspace<F16>>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_conditional<F16>))
-}
-
-extern "C" int64_t giou_loss_conditional_bf16_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_conditional<GiouLossConditionalWorkspace<BF16>>(B, N))
-}
-
-extern "C" int giou_loss_conditional_bf16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
-                                                 bool* mask, uint16_t* loss, int64_t B, int64_t N,
-                                                 void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_conditional<GiouLossConditionalWorkspace<BF16>>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_conditional<BF16>))
-}
-
-extern "C" int64_t giou_loss_conditional_f64_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_conditional<GiouLossConditionalWorkspace<double>>(B, N))
-}
-
-extern "C" int giou_loss_conditional_f64_openmp(const double* pred, const double* target, double* giou,
-                                                bool* mask, double* loss, int64_t B, int64_t N,
-                                                void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_conditional<GiouLossConditionalWorkspace<double>>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_conditional<double>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define GIOU_LOSS_CONDITIONAL_FUNCTIONS(NAME, T, STORED)                                           \
+  extern "C" int64_t giou_loss_conditional_##NAME##_openmp_workspace(int64_t B, int64_t N) {       \
+    BY_SET(return workspace_of_giou_loss_conditional<T>(B, N))                                     \
+  }                                                                                                \
+  extern "C" int giou_loss_conditional_##NAME##_openmp(                                            \
+      const STORED* pred, const STORED* target, STORED* giou, bool* mask, STORED* loss, int64_t B, \
+      int64_t N, void* workspace, int64_t workspace_bytes) {                                       \
+    BY_SET(return launch_giou_loss_conditional<T>(pred, target, giou, mask, loss, B, N, workspace, \
+                                                  workspace_bytes))                                \
+  }
+GIOU_LOSS_CONDITIONAL_FUNCTIONS(f32, float, float)
+GIOU_LOSS_CONDITIONAL_FUNCTIONS(f16, F16, uint16_t)
+GIOU_LOSS_CONDITIONAL_FUNCTIONS(bf16, BF16, uint16_t)
+GIOU_LOSS_CONDITIONAL_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_loss_conditional_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -75,12 +75,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const float each = float(int32_t(mask_here)) *
                          (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
       giou_pack[i] = to_stored<T>(each);
-      if (i < remaining) {
-        total_own += each;
-      }
-      if (i < remaining) {
-        total2_own = total2_own + int64_t(mask_here);
-      }
+      if (i < remaining) total_own += each;
+      if (i < remaining) total2_own = total2_own + int64_t(mask_here);
     }
     store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
     store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
@@ -102,9 +98,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   const float total = block_fold(total_own2, [](float one, float other) { return float(one + other); });
   const int64_t total2 =
       block_fold(total2_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  if (threadIdx.x == 0) {
-    loss[0] = to_stored<T>(total / float(maximum(total2, int64_t{1})));
-  }
+  if (threadIdx.x == 0) loss[0] = to_stored<T>(total / float(maximum(total2, int64_t{1})));
 }
 
 template <class Index, class T>
@@ -180,12 +174,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       const double each = double(int32_t(mask_here)) *
                           (overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05));
       giou_pack[i] = each;
-      if (i < remaining) {
-        total_own += each;
-      }
-      if (i < remaining) {
-        total2_own = total2_own + int64_t(mask_here);
-      }
+      if (i < remaining) total_own += each;
+      if (i < remaining) total2_own = total2_own + int64_t(mask_here);
     }
     store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
     store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
@@ -208,9 +198,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
   const double total = block_fold(total_own2, [](double one, double other) { return double(one + other); });
   const int64_t total2 =
       block_fold(total2_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  if (threadIdx.x == 0) {
-    loss[0] = total / double(maximum(total2, int64_t{1}));
-  }
+  if (threadIdx.x == 0) loss[0] = total / double(maximum(total2, int64_t{1}));
 }
 
 template <class Index>
@@ -260,46 +248,25 @@ int64_t workspace_of_giou_loss_padded(int64_t B, int64_t N) {
 
 }  // namespace
 
-extern "C" int64_t giou_loss_padded_f32_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace>(B, N);
-}
-
-extern "C" int giou_loss_padded_f32_cuda(const float* pred, const float* target, float* giou, bool* mask,
-                                         float* loss, int64_t B, int64_t N, void* workspace,
-                                         int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_padded<GiouLossPaddedWorkspace>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream,
-      giou_loss_padded<int32_t, float>, giou_loss_padded<int64_t, float>);
-}
-
-extern "C" int64_t giou_loss_padded_f16_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace>(B, N);
-}
-
-extern "C" int giou_loss_padded_f16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
-                                         bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
-                                         int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_padded<GiouLossPaddedWorkspace>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream,
-      giou_loss_padded<int32_t, F16>, giou_loss_padded<int64_t, F16>);
-}
-
-extern "C" int64_t giou_loss_padded_bf16_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace>(B, N);
-}
-
-extern "C" int giou_loss_padded_bf16_cuda(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
-                                          bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
-                                          int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_padded<GiouLossPaddedWorkspace>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream,
-      giou_loss_padded<int32_t, BF16>, giou_loss_padded<int64_t, BF16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define GIOU_LOSS_PADDED_FUNCTIONS(NAME, STORED, T)                                                       \
+  extern "C" int64_t giou_loss_padded_##NAME##_cuda_workspace(int64_t B, int64_t N) {                     \
+    return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace>(B, N);                                  \
+  }                                                                                                       \
+  extern "C" int giou_loss_padded_##NAME##_cuda(const STORED* pred, const STORED* target, STORED* giou,   \
+                                                bool* mask, STORED* loss, int64_t B, int64_t N,           \
+                                                void* workspace, int64_t workspace_bytes, void* stream) { \
+    return launch_giou_loss_padded<GiouLossPaddedWorkspace>(                                              \
+        pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, stream,                         \
+        giou_loss_padded<int32_t, T>, giou_loss_padded<int64_t, T>);                                      \
+  }
+GIOU_LOSS_PADDED_FUNCTIONS(f32, float, float)
+GIOU_LOSS_PADDED_FUNCTIONS(f16, uint16_t, F16)
+GIOU_LOSS_PADDED_FUNCTIONS(bf16, uint16_t, BF16)
 
 extern "C" int64_t giou_loss_padded_f64_cuda_workspace(int64_t B, int64_t N) {
   return workspace_of_giou_loss_padded<GiouLossPaddedF64Workspace>(B, N);
 }
-
 extern "C" int giou_loss_padded_f64_cuda(const double* pred, const double* target, double* giou, bool* mask,
                                          double* loss, int64_t B, int64_t N, void* workspace,
                                          int64_t workspace_bytes, void* stream) {

@@ -21,7 +21,7 @@
 #include "giou_loss_padded_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -35,8 +35,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GiouLossPaddedWorkspace {
-  int64_t total_parts;
-  int64_t total2_parts;
+  int64_t total_parts, total2_parts;
   int64_t bytes = 0;
 
   explicit GiouLossPaddedWorkspace(int64_t B, int64_t N) {
@@ -63,35 +62,35 @@ void giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stored<T>*
       int64_t total2 = 0;
       const int64_t bn_end = smaller(bn_first + bn_chunk, B * N);
       for (int64_t bn_block = bn_first; bn_block < bn_end; bn_block += 4096) {
-        Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-        Lanes<int32_t, kLanesOf<Value<T>>> total2_lanes = 0;
-        for_lanes<kLanesOf<Value<T>>>(
-            bn_block, smaller(bn_block + 4096, bn_end),
-            [=, &total_lanes, &total2_lanes](int64_t bn, auto active) IN_SET {
-              const auto mask_here = to_value<T>(load_field<4, 3>(&target[bn * 4], active)) != Value<T>(0);
-              store(&mask[bn], active, mask_here);
-              const auto left_p = to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
-              const auto top_p = to_value<T>(load_field<4, 1>(&pred[bn * 4], active));
-              const auto right_p = to_value<T>(load_field<4, 2>(&pred[bn * 4], active));
-              const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[bn * 4], active));
-              const auto left_t = to_value<T>(load_field<4, 0>(&target[bn * 4], active));
-              const auto top_t = to_value<T>(load_field<4, 1>(&target[bn * 4], active));
-              const auto right_t = to_value<T>(load_field<4, 2>(&target[bn * 4], active));
-              const auto bottom_t = to_value<T>(load_field<4, 3>(&target[bn * 4], active));
-              const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-              const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-              const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
-                                   (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
-              const auto joined = area_p + area_t - overlap;
-              const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
-                                (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
-              const auto each = convert<Value<T>>(convert<int32_t>(mask_here)) *
-                                (overlap / maximum(joined, Value<T>(1e-05)) -
-                                 (hull - joined) / maximum(hull, Value<T>(1e-05)));
-              store_around(&giou[bn], active, to_stored<T>(each), around_caches);
-              total_lanes += keep(active, each, Value<T>(0));
-              total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
-            });
+        Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+        Lanes<int32_t, kLanesOf<T>> total2_lanes = 0;
+        for_lanes<kLanesOf<T>>(bn_block, smaller(bn_block + 4096, bn_end),
+                               [=, &total_lanes, &total2_lanes](int64_t bn, auto active) IN_SET {
+                                 const auto mask_here =
+                                     to_value<T>(load_field<4, 3>(&target[bn * 4], active)) != Value<T>(0);
+                                 store(&mask[bn], active, mask_here);
+                                 const auto left_p = to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
+                                 const auto top_p = to_value<T>(load_field<4, 1>(&pred[bn * 4], active));
+                                 const auto right_p = to_value<T>(load_field<4, 2>(&pred[bn * 4], active));
+                                 const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[bn * 4], active));
+                                 const auto left_t = to_value<T>(load_field<4, 0>(&target[bn * 4], active));
+                                 const auto top_t = to_value<T>(load_field<4, 1>(&target[bn * 4], active));
+                                 const auto right_t = to_value<T>(load_field<4, 2>(&target[bn * 4], active));
+                                 const auto bottom_t = to_value<T>(load_field<4, 3>(&target[bn * 4], active));
+                                 const auto area_p = (right_p - left_p) * (bottom_p - top_p);
+                                 const auto area_t = (right_t - left_t) * (bottom_t - top_t);
+                                 const auto overlap = (lesser(right_p, right_t) - greater(left_p, left_t)) *
+                                                      (lesser(bottom_p, bottom_t) - greater(top_p, top_t));
+                                 const auto joined = area_p + area_t - overlap;
+                                 const auto hull = (greater(right_p, right_t) - lesser(left_p, left_t)) *
+                                                   (greater(bottom_p, bottom_t) - lesser(top_p, top_t));
+                                 const auto each = convert<Value<T>>(convert<int32_t>(mask_here)) *
+                                                   (overlap / maximum(joined, Value<T>(1e-05)) -
+                                                    (hull - joined) / maximum(hull, Value<T>(1e-05)));
+                                 store_around(&giou[bn], active, to_stored<T>(each), around_caches);
+                                 total_lanes += keep(active, each, Value<T>(0));
+                                 total2_lanes += keep(active, convert<int32_t>(mask_here), 0);
+                               });
         total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
         total2 = total2 + across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
       }
@@ -110,25 +109,25 @@ void giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stored<T>*
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run>
-int launch_giou_loss_padded(const T* pred, const T* target, T* giou, bool* mask, T* loss, int64_t B,
-                            int64_t N, void* workspace, int64_t workspace_bytes, Run run) {
+template <class T>
+int launch_giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stored<T>* giou, bool* mask,
+                            Stored<T>* loss, int64_t B, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{6, B}, {7, N}})) return status;
   const Array arrays[] = {
       {1, pred, {B, N, 4}}, {2, target, {B, N, 4}}, {3, giou, {B, N}}, {4, mask, {B, N}}, {5, loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const Space space(B, N);
+  const GiouLossPaddedWorkspace<T> space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(pred, target, giou, mask, loss, B, N, memory.data);
+  giou_loss_padded<T>(pred, target, giou, mask, loss, B, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_giou_loss_padded(int64_t B, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, N}})) return -status;
-  return Space(B, N).bytes;
+  return GiouLossPaddedWorkspace<T>(B, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -138,49 +137,21 @@ int64_t workspace_of_giou_loss_padded(int64_t B, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t giou_loss_padded_f32_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<float>>(B, N))
-}
-
-extern "C" int giou_loss_padded_f32_openmp(const float* pred, const float* target, float* giou, bool* mask,
-                                           float* loss, int64_t B, int64_t N, void* workspace,
-                                           int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_padded<GiouLossPaddedWorkspace<float>>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<float>))
-}
-
-extern "C" int64_t giou_loss_padded_f16_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<F16>>(B, N))
-}
-
-extern "C" int giou_loss_padded_f16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
-                                           bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
-                                           int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_padded<GiouLossPaddedWorkspace<F16>>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<F16>))
-}
-
-extern "C" int64_t giou_loss_padded_bf16_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<BF16>>(B, N))
-}
-
-extern "C" int giou_loss_padded_bf16_openmp(const uint16_t* pred, const uint16_t* target, uint16_t* giou,
-                                            bool* mask, uint16_t* loss, int64_t B, int64_t N, void* workspace,
-                                            int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_padded<GiouLossPaddedWorkspace<BF16>>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<BF16>))
-}
-
-extern "C" int64_t giou_loss_padded_f64_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_padded<GiouLossPaddedWorkspace<double>>(B, N))
-}
-
-extern "C" int giou_loss_padded_f64_openmp(const double* pred, const double* target, double* giou, bool* mask,
-                                           double* loss, int64_t B, int64_t N, void* workspace,
-                                           int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_padded<GiouLossPaddedWorkspace<double>>(
-      pred, target, giou, mask, loss, B, N, workspace, workspace_bytes, giou_loss_padded<double>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define GIOU_LOSS_PADDED_FUNCTIONS(NAME, T, STORED)                                                          \
+  extern "C" int64_t giou_loss_padded_##NAME##_openmp_workspace(int64_t B, int64_t N) {                      \
+    BY_SET(return workspace_of_giou_loss_padded<T>(B, N))                                                    \
+  }                                                                                                          \
+  extern "C" int giou_loss_padded_##NAME##_openmp(const STORED* pred, const STORED* target, STORED* giou,    \
+                                                  bool* mask, STORED* loss, int64_t B, int64_t N,            \
+                                                  void* workspace, int64_t workspace_bytes) {                \
+    BY_SET(                                                                                                  \
+        return launch_giou_loss_padded<T>(pred, target, giou, mask, loss, B, N, workspace, workspace_bytes)) \
+  }
+GIOU_LOSS_PADDED_FUNCTIONS(f32, float, float)
+GIOU_LOSS_PADDED_FUNCTIONS(f16, F16, uint16_t)
+GIOU_LOSS_PADDED_FUNCTIONS(bf16, BF16, uint16_t)
+GIOU_LOSS_PADDED_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_loss_padded_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

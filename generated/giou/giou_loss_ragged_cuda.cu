@@ -50,9 +50,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
   for (Index b = first; b < last; ++b) {
     const auto n_start = row_at(box_start, b, N);
     const auto n_count = row_at(box_start, b + 1, N) - n_start;
-    if (threadIdx.x == 0) {
-      total3_own = total3_own + n_count;
-    }
+    if (threadIdx.x == 0) total3_own = total3_own + n_count;
     Value<T> total = Value<T>(0);
     Value<T> total_own = Value<T>(0);
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
@@ -78,9 +76,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       total2_own += each;
     }
     total = total + block_fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-    if (threadIdx.x == 0) {
-      picture_loss[b] = to_stored<T>(total / Value<T>(maximum(n_count, int64_t{1})));
-    }
+    if (threadIdx.x == 0) picture_loss[b] = to_stored<T>(total / Value<T>(maximum(n_count, int64_t{1})));
   }
   const int64_t total3_part =
       block_fold(total3_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
@@ -101,9 +97,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       block_fold(total3_own2, [](int64_t one, int64_t other) { return int64_t(one + other); });
   const Value<T> total2 =
       block_fold(total2_own2, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-  if (threadIdx.x == 0) {
-    loss[0] = to_stored<T>(total2 / Value<T>(maximum(total3, int64_t{1})));
-  }
+  if (threadIdx.x == 0) loss[0] = to_stored<T>(total2 / Value<T>(maximum(total3, int64_t{1})));
 }
 
 template <class Index, class T>
@@ -128,11 +122,10 @@ cudaError_t giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, co
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run, class RunWide>
-int launch_giou_loss_ragged(const int64_t* box_start, const T* pred, const T* target, T* giou,
-                            T* picture_loss, T* loss, int64_t B, int64_t N, int32_t* table_status,
-                            void* workspace, int64_t workspace_bytes, void* stream, Run run,
-                            RunWide run_wide) {
+template <class T>
+int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
+                            Stored<T>* giou, Stored<T>* picture_loss, Stored<T>* loss, int64_t B, int64_t N,
+                            int32_t* table_status, void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{7, B}, {8, N}})) return status;
   if (double(B) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const Array arrays[] = {{1, box_start, {B + 1}}, {2, pred, {N, 4}},      {3, target, {N, 4}},
@@ -140,73 +133,38 @@ int launch_giou_loss_ragged(const int64_t* box_start, const T* pred, const T* ta
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(larger(larger(N * 4, N), B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(B, N);
+  const GiouLossRaggedWorkspace<T> space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(
-      small ? run(box_start, pred, target, giou, picture_loss, loss, B, N, table_status, memory.data, queue)
-            : run_wide(box_start, pred, target, giou, picture_loss, loss, B, N, table_status, memory.data,
-                       queue));
+  return cuda_status(small ? giou_loss_ragged<int32_t, T>(box_start, pred, target, giou, picture_loss, loss,
+                                                          B, N, table_status, memory.data, queue)
+                           : giou_loss_ragged<int64_t, T>(box_start, pred, target, giou, picture_loss, loss,
+                                                          B, N, table_status, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
   if (const int status = check_sizes({{7, B}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return Space(B, N).bytes;
+  return GiouLossRaggedWorkspace<T>(B, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t giou_loss_ragged_f32_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<float>>(B, N);
-}
-
-extern "C" int giou_loss_ragged_f32_cuda(const int64_t* box_start, const float* pred, const float* target,
-                                         float* giou, float* picture_loss, float* loss, int64_t B, int64_t N,
-                                         int32_t* table_status, void* workspace, int64_t workspace_bytes,
-                                         void* stream) {
-  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<float>>(
-      box_start, pred, target, giou, picture_loss, loss, B, N, table_status, workspace, workspace_bytes,
-      stream, giou_loss_ragged<int32_t, float>, giou_loss_ragged<int64_t, float>);
-}
-
-extern "C" int64_t giou_loss_ragged_f16_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<F16>>(B, N);
-}
-
-extern "C" int giou_loss_ragged_f16_cuda(const int64_t* box_start, const uint16_t* pred,
-                                         const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
-                                         uint16_t* loss, int64_t B, int64_t N, int32_t* table_status,
-                                         void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<F16>>(
-      box_start, pred, target, giou, picture_loss, loss, B, N, table_status, workspace, workspace_bytes,
-      stream, giou_loss_ragged<int32_t, F16>, giou_loss_ragged<int64_t, F16>);
-}
-
-extern "C" int64_t giou_loss_ragged_bf16_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<BF16>>(B, N);
-}
-
-extern "C" int giou_loss_ragged_bf16_cuda(const int64_t* box_start, const uint16_t* pred,
-                                          const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
-                                          uint16_t* loss, int64_t B, int64_t N, int32_t* table_status,
-                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<BF16>>(
-      box_start, pred, target, giou, picture_loss, loss, B, N, table_status, workspace, workspace_bytes,
-      stream, giou_loss_ragged<int32_t, BF16>, giou_loss_ragged<int64_t, BF16>);
-}
-
-extern "C" int64_t giou_loss_ragged_f64_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<double>>(B, N);
-}
-
-extern "C" int giou_loss_ragged_f64_cuda(const int64_t* box_start, const double* pred, const double* target,
-                                         double* giou, double* picture_loss, double* loss, int64_t B,
-                                         int64_t N, int32_t* table_status, void* workspace,
-                                         int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_ragged<GiouLossRaggedWorkspace<double>>(
-      box_start, pred, target, giou, picture_loss, loss, B, N, table_status, workspace, workspace_bytes,
-      stream, giou_loss_ragged<int32_t, double>, giou_loss_ragged<int64_t, double>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define GIOU_LOSS_RAGGED_FUNCTIONS(NAME, T, STORED)                                                          \
+  extern "C" int64_t giou_loss_ragged_##NAME##_cuda_workspace(int64_t B, int64_t N) {                        \
+    return workspace_of_giou_loss_ragged<T>(B, N);                                                           \
+  }                                                                                                          \
+  extern "C" int giou_loss_ragged_##NAME##_cuda(const int64_t* box_start, const STORED* pred,                \
+                                                const STORED* target, STORED* giou, STORED* picture_loss,    \
+                                                STORED* loss, int64_t B, int64_t N, int32_t* table_status,   \
+                                                void* workspace, int64_t workspace_bytes, void* stream) {    \
+    return launch_giou_loss_ragged<T>(box_start, pred, target, giou, picture_loss, loss, B, N, table_status, \
+                                      workspace, workspace_bytes, stream);                                   \
+  }
+GIOU_LOSS_RAGGED_FUNCTIONS(f32, float, float)
+GIOU_LOSS_RAGGED_FUNCTIONS(f16, F16, uint16_t)
+GIOU_LOSS_RAGGED_FUNCTIONS(bf16, BF16, uint16_t)
+GIOU_LOSS_RAGGED_FUNCTIONS(f64, double, double)

@@ -21,7 +21,7 @@
 #include "giou_loss_ragged_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -35,8 +35,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GiouLossRaggedWorkspace {
-  int64_t total3_parts;
-  int64_t total2_parts;
+  int64_t total3_parts, total2_parts;
   int64_t bytes = 0;
 
   explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
@@ -69,9 +68,9 @@ void giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Sto
         total3 = total3 + n_count;
         Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
+          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(
               n_block, smaller(n_block + 4096, n_count),
               [=, &total_lanes, &total2_lanes](int64_t n, auto active) IN_SET {
                 const auto left_p = to_value<T>(load_field<4, 0>(&pred[(n_start + n) * 4], active));
@@ -115,10 +114,10 @@ void giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Sto
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run>
-int launch_giou_loss_ragged(const int64_t* box_start, const T* pred, const T* target, T* giou,
-                            T* picture_loss, T* loss, int64_t B, int64_t N, void* workspace,
-                            int64_t workspace_bytes, Run run) {
+template <class T>
+int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
+                            Stored<T>* giou, Stored<T>* picture_loss, Stored<T>* loss, int64_t B, int64_t N,
+                            void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{7, B}, {8, N}})) return status;
   if (double(B) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const Array arrays[] = {{1, box_start, {B + 1}}, {2, pred, {N, 4}},      {3, target, {N, 4}},
@@ -129,19 +128,19 @@ int launch_giou_loss_ragged(const int64_t* box_start, const T* pred, const T* ta
   for (int64_t entry = 1; entry < (B + 1); ++entry) {
     if (box_start[entry - 1] > box_start[entry]) return status_of(KGEN_TABLE_OFFSETS, 1);
   }
-  const Space space(B, N);
+  const GiouLossRaggedWorkspace<T> space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(box_start, pred, target, giou, picture_loss, loss, B, N, memory.data);
+  giou_loss_ragged<T>(box_start, pred, target, giou, picture_loss, loss, B, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
   if (const int status = check_sizes({{7, B}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return Space(B, N).bytes;
+  return GiouLossRaggedWorkspace<T>(B, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -151,55 +150,21 @@ int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t giou_loss_ragged_f32_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<float>>(B, N))
-}
-
-extern "C" int giou_loss_ragged_f32_openmp(const int64_t* box_start, const float* pred, const float* target,
-                                           float* giou, float* picture_loss, float* loss, int64_t B,
-                                           int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_ragged<GiouLossRaggedWorkspace<float>>(
-      box_start, pred, target, giou, picture_loss, loss, B, N, workspace, workspace_bytes,
-      giou_loss_ragged<float>))
-}
-
-extern "C" int64_t giou_loss_ragged_f16_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<F16>>(B, N))
-}
-
-extern "C" int giou_loss_ragged_f16_openmp(const int64_t* box_start, const uint16_t* pred,
-                                           const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
-                                           uint16_t* loss, int64_t B, int64_t N, void* workspace,
-                                           int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_ragged<GiouLossRaggedWorkspace<F16>>(box_start, pred, target, giou,
-                                                                      picture_loss, loss, B, N, workspace,
-                                                                      workspace_bytes, giou_loss_ragged<F16>))
-}
-
-extern "C" int64_t giou_loss_ragged_bf16_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<BF16>>(B, N))
-}
-
-extern "C" int giou_loss_ragged_bf16_openmp(const int64_t* box_start, const uint16_t* pred,
-                                            const uint16_t* target, uint16_t* giou, uint16_t* picture_loss,
-                                            uint16_t* loss, int64_t B, int64_t N, void* workspace,
-                                            int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_ragged<GiouLossRaggedWorkspace<BF16>>(
-      box_start, pred, target, giou, picture_loss, loss, B, N, workspace, workspace_bytes,
-      giou_loss_ragged<BF16>))
-}
-
-extern "C" int64_t giou_loss_ragged_f64_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_ragged<GiouLossRaggedWorkspace<double>>(B, N))
-}
-
-extern "C" int giou_loss_ragged_f64_openmp(const int64_t* box_start, const double* pred, const double* target,
-                                           double* giou, double* picture_loss, double* loss, int64_t B,
-                                           int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_ragged<GiouLossRaggedWorkspace<double>>(
-      box_start, pred, target, giou, picture_loss, loss, B, N, workspace, workspace_bytes,
-      giou_loss_ragged<double>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define GIOU_LOSS_RAGGED_FUNCTIONS(NAME, T, STORED)                                                         \
+  extern "C" int64_t giou_loss_ragged_##NAME##_openmp_workspace(int64_t B, int64_t N) {                     \
+    BY_SET(return workspace_of_giou_loss_ragged<T>(B, N))                                                   \
+  }                                                                                                         \
+  extern "C" int giou_loss_ragged_##NAME##_openmp(                                                          \
+      const int64_t* box_start, const STORED* pred, const STORED* target, STORED* giou,                     \
+      STORED* picture_loss, STORED* loss, int64_t B, int64_t N, void* workspace, int64_t workspace_bytes) { \
+    BY_SET(return launch_giou_loss_ragged<T>(box_start, pred, target, giou, picture_loss, loss, B, N,       \
+                                             workspace, workspace_bytes))                                   \
+  }
+GIOU_LOSS_RAGGED_FUNCTIONS(f32, float, float)
+GIOU_LOSS_RAGGED_FUNCTIONS(f16, F16, uint16_t)
+GIOU_LOSS_RAGGED_FUNCTIONS(bf16, BF16, uint16_t)
+GIOU_LOSS_RAGGED_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_loss_ragged_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -85,10 +85,11 @@ cudaError_t giou_planes(const Stored<T>* left_p, const Stored<T>* top_p, const S
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run, class RunWide>
-int launch_giou_planes(const T* left_p, const T* top_p, const T* right_p, const T* bottom_p, const T* left_t,
-                       const T* top_t, const T* right_t, const T* bottom_t, T* giou, int64_t M, int64_t N,
-                       void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_giou_planes(const Stored<T>* left_p, const Stored<T>* top_p, const Stored<T>* right_p,
+                       const Stored<T>* bottom_p, const Stored<T>* left_t, const Stored<T>* top_t,
+                       const Stored<T>* right_t, const Stored<T>* bottom_t, Stored<T>* giou, int64_t M,
+                       int64_t N, void* stream) {
   if (const int status = check_sizes({{10, M}, {11, N}})) return status;
   const Array arrays[] = {{1, left_p, {M, N}},   {2, top_p, {M, N}},    {3, right_p, {M, N}},
                           {4, bottom_p, {M, N}}, {5, left_t, {M, N}},   {6, top_t, {M, N}},
@@ -99,42 +100,24 @@ int launch_giou_planes(const T* left_p, const T* top_p, const T* right_p, const 
   if (M == 0 || N == 0) return 0;
   const bool small = M * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(
-      small
-          ? run(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N, queue)
-          : run_wide(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N, queue));
+  return cuda_status(small ? giou_planes<int32_t, T>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
+                                                     bottom_t, giou, M, N, queue)
+                           : giou_planes<int64_t, T>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t,
+                                                     bottom_t, giou, M, N, queue));
 }
 
 }  // namespace
 
-extern "C" int giou_planes_f32_cuda(const float* left_p, const float* top_p, const float* right_p,
-                                    const float* bottom_p, const float* left_t, const float* top_t,
-                                    const float* right_t, const float* bottom_t, float* giou, int64_t M,
-                                    int64_t N, void* stream) {
-  return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N,
-                            stream, giou_planes<int32_t, float>, giou_planes<int64_t, float>);
-}
-
-extern "C" int giou_planes_f16_cuda(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
-                                    const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
-                                    const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
-                                    int64_t M, int64_t N, void* stream) {
-  return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N,
-                            stream, giou_planes<int32_t, F16>, giou_planes<int64_t, F16>);
-}
-
-extern "C" int giou_planes_bf16_cuda(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
-                                     const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
-                                     const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
-                                     int64_t M, int64_t N, void* stream) {
-  return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N,
-                            stream, giou_planes<int32_t, BF16>, giou_planes<int64_t, BF16>);
-}
-
-extern "C" int giou_planes_f64_cuda(const double* left_p, const double* top_p, const double* right_p,
-                                    const double* bottom_p, const double* left_t, const double* top_t,
-                                    const double* right_t, const double* bottom_t, double* giou, int64_t M,
-                                    int64_t N, void* stream) {
-  return launch_giou_planes(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N,
-                            stream, giou_planes<int32_t, double>, giou_planes<int64_t, double>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define GIOU_PLANES_FUNCTIONS(NAME, STORED, T)                                                             \
+  extern "C" int giou_planes_##NAME##_cuda(                                                                \
+      const STORED* left_p, const STORED* top_p, const STORED* right_p, const STORED* bottom_p,            \
+      const STORED* left_t, const STORED* top_t, const STORED* right_t, const STORED* bottom_t,            \
+      STORED* giou, int64_t M, int64_t N, void* stream) {                                                  \
+    return launch_giou_planes<T>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, \
+                                 M, N, stream);                                                            \
+  }
+GIOU_PLANES_FUNCTIONS(f32, float, float)
+GIOU_PLANES_FUNCTIONS(f16, uint16_t, F16)
+GIOU_PLANES_FUNCTIONS(bf16, uint16_t, BF16)
+GIOU_PLANES_FUNCTIONS(f64, double, double)

@@ -19,7 +19,7 @@
 #include "giou_planes_plain_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -39,7 +39,7 @@ void giou_planes_plain(const Stored<T>* left_p, const Stored<T>* top_p, const St
   in_parallel(M * N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
+      for_lines<kLanesOf<T>>(
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) IN_SET {
             if (around_caches)
@@ -72,10 +72,11 @@ void giou_planes_plain(const Stored<T>* left_p, const Stored<T>* top_p, const St
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_giou_planes_plain(const T* left_p, const T* top_p, const T* right_p, const T* bottom_p,
-                             const T* left_t, const T* top_t, const T* right_t, const T* bottom_t, T* giou,
-                             int64_t M, int64_t N, Run run) {
+template <class T>
+int launch_giou_planes_plain(const Stored<T>* left_p, const Stored<T>* top_p, const Stored<T>* right_p,
+                             const Stored<T>* bottom_p, const Stored<T>* left_t, const Stored<T>* top_t,
+                             const Stored<T>* right_t, const Stored<T>* bottom_t, Stored<T>* giou, int64_t M,
+                             int64_t N) {
   if (const int status = check_sizes({{10, M}, {11, N}})) return status;
   const Array arrays[] = {{1, left_p, {M, N}},   {2, top_p, {M, N}},    {3, right_p, {M, N}},
                           {4, bottom_p, {M, N}}, {5, left_t, {M, N}},   {6, top_t, {M, N}},
@@ -84,7 +85,7 @@ int launch_giou_planes_plain(const T* left_p, const T* top_p, const T* right_p, 
           check_arrays(arrays, {{9, 1}, {9, 2}, {9, 3}, {9, 4}, {9, 5}, {9, 6}, {9, 7}, {9, 8}}))
     return status;
   if (M == 0 || N == 0) return 0;
-  run(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N);
+  giou_planes_plain<T>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, giou, M, N);
   return 0;
 }
 
@@ -95,39 +96,19 @@ int launch_giou_planes_plain(const T* left_p, const T* top_p, const T* right_p, 
 
 #if !defined(KGEN_SET)
 
-extern "C" int giou_planes_plain_f32_openmp(const float* left_p, const float* top_p, const float* right_p,
-                                            const float* bottom_p, const float* left_t, const float* top_t,
-                                            const float* right_t, const float* bottom_t, float* giou,
-                                            int64_t M, int64_t N) {
-  BY_SET(return launch_giou_planes_plain(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t,
-                                         giou, M, N, giou_planes_plain<float>))
-}
-
-extern "C" int giou_planes_plain_f16_openmp(const uint16_t* left_p, const uint16_t* top_p,
-                                            const uint16_t* right_p, const uint16_t* bottom_p,
-                                            const uint16_t* left_t, const uint16_t* top_t,
-                                            const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
-                                            int64_t M, int64_t N) {
-  BY_SET(return launch_giou_planes_plain(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t,
-                                         giou, M, N, giou_planes_plain<F16>))
-}
-
-extern "C" int giou_planes_plain_bf16_openmp(const uint16_t* left_p, const uint16_t* top_p,
-                                             const uint16_t* right_p, const uint16_t* bottom_p,
-                                             const uint16_t* left_t, const uint16_t* top_t,
-                                             const uint16_t* right_t, const uint16_t* bottom_t,
-                                             uint16_t* giou, int64_t M, int64_t N) {
-  BY_SET(return launch_giou_planes_plain(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t,
-                                         giou, M, N, giou_planes_plain<BF16>))
-}
-
-extern "C" int giou_planes_plain_f64_openmp(const double* left_p, const double* top_p, const double* right_p,
-                                            const double* bottom_p, const double* left_t, const double* top_t,
-                                            const double* right_t, const double* bottom_t, double* giou,
-                                            int64_t M, int64_t N) {
-  BY_SET(return launch_giou_planes_plain(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t,
-                                         giou, M, N, giou_planes_plain<double>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define GIOU_PLANES_PLAIN_FUNCTIONS(NAME, STORED, T)                                                    \
+  extern "C" int giou_planes_plain_##NAME##_openmp(                                                     \
+      const STORED* left_p, const STORED* top_p, const STORED* right_p, const STORED* bottom_p,         \
+      const STORED* left_t, const STORED* top_t, const STORED* right_t, const STORED* bottom_t,         \
+      STORED* giou, int64_t M, int64_t N) {                                                             \
+    BY_SET(return launch_giou_planes_plain<T>(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, \
+                                              bottom_t, giou, M, N))                                    \
+  }
+GIOU_PLANES_PLAIN_FUNCTIONS(f32, float, float)
+GIOU_PLANES_PLAIN_FUNCTIONS(f16, uint16_t, F16)
+GIOU_PLANES_PLAIN_FUNCTIONS(bf16, uint16_t, BF16)
+GIOU_PLANES_PLAIN_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_planes_plain_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

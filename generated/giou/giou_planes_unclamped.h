@@ -68,15 +68,17 @@
 extern "C" {
 #endif
 
-// left_p: f32[M, N]
-// top_p: f32[M, N]
-// right_p: f32[M, N]
-// bottom_p: f32[M, N]
-// left_t: f32[M, N]
-// top_t: f32[M, N]
-// right_t: f32[M, N]
-// bottom_t: f32[M, N]
-// giou: f32[M, N]
+// Arguments; a function's name says what T is:
+//   left_p: T[M, N]
+//   top_p: T[M, N]
+//   right_p: T[M, N]
+//   bottom_p: T[M, N]
+//   left_t: T[M, N]
+//   top_t: T[M, N]
+//   right_t: T[M, N]
+//   bottom_t: T[M, N]
+//   giou: T[M, N]
+
 /* @function giou_planes_unclamped_f32 args: in left_p f32 [M, N]; in top_p f32 [M, N]; in right_p f32 [M, N]; in bottom_p f32 [M, N]; in left_t f32 [M, N]; in top_t f32 [M, N]; in right_t f32 [M, N]; in bottom_t f32 [M, N]; out giou f32 [M, N]; size M; size N */
 int giou_planes_unclamped_f32_cuda(const float* left_p, const float* top_p, const float* right_p,
                                    const float* bottom_p, const float* left_t, const float* top_t,
@@ -87,15 +89,6 @@ int giou_planes_unclamped_f32_openmp(const float* left_p, const float* top_p, co
                                      const float* right_t, const float* bottom_t, float* giou, int64_t M,
                                      int64_t N);
 
-// left_p: f16[M, N]
-// top_p: f16[M, N]
-// right_p: f16[M, N]
-// bottom_p: f16[M, N]
-// left_t: f16[M, N]
-// top_t: f16[M, N]
-// right_t: f16[M, N]
-// bottom_t: f16[M, N]
-// giou: f16[M, N]
 /* @function giou_planes_unclamped_f16 args: in left_p f16 [M, N]; in top_p f16 [M, N]; in right_p f16 [M, N]; in bottom_p f16 [M, N]; in left_t f16 [M, N]; in top_t f16 [M, N]; in right_t f16 [M, N]; in bottom_t f16 [M, N]; out giou f16 [M, N]; size M; size N */
 int giou_planes_unclamped_f16_cuda(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
                                    const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
@@ -106,15 +99,6 @@ int giou_planes_unclamped_f16_openmp(const uint16_t* left_p, const uint16_t* top
                                      const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
                                      int64_t M, int64_t N);
 
-// left_p: bf16[M, N]
-// top_p: bf16[M, N]
-// right_p: bf16[M, N]
-// bottom_p: bf16[M, N]
-// left_t: bf16[M, N]
-// top_t: bf16[M, N]
-// right_t: bf16[M, N]
-// bottom_t: bf16[M, N]
-// giou: bf16[M, N]
 /* @function giou_planes_unclamped_bf16 args: in left_p bf16 [M, N]; in top_p bf16 [M, N]; in right_p bf16 [M, N]; in bottom_p bf16 [M, N]; in left_t bf16 [M, N]; in top_t bf16 [M, N]; in right_t bf16 [M, N]; in bottom_t bf16 [M, N]; out giou bf16 [M, N]; size M; size N */
 int giou_planes_unclamped_bf16_cuda(const uint16_t* left_p, const uint16_t* top_p, const uint16_t* right_p,
                                     const uint16_t* bottom_p, const uint16_t* left_t, const uint16_t* top_t,
@@ -125,15 +109,6 @@ int giou_planes_unclamped_bf16_openmp(const uint16_t* left_p, const uint16_t* to
                                       const uint16_t* right_t, const uint16_t* bottom_t, uint16_t* giou,
                                       int64_t M, int64_t N);
 
-// left_p: f64[M, N]
-// top_p: f64[M, N]
-// right_p: f64[M, N]
-// bottom_p: f64[M, N]
-// left_t: f64[M, N]
-// top_t: f64[M, N]
-// right_t: f64[M, N]
-// bottom_t: f64[M, N]
-// giou: f64[M, N]
 /* @function giou_planes_unclamped_f64 args: in left_p f64 [M, N]; in top_p f64 [M, N]; in right_p f64 [M, N]; in bottom_p f64 [M, N]; in left_t f64 [M, N]; in top_t f64 [M, N]; in right_t f64 [M, N]; in bottom_t f64 [M, N]; out giou f64 [M, N]; size M; size N */
 int giou_planes_unclamped_f64_cuda(const double* left_p, const double* top_p, const double* right_p,
                                    const double* bottom_p, const double* left_t, const double* top_t,
@@ -200,106 +175,40 @@ static inline const char* giou_planes_unclamped_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct giou_planes_unclamped_f32_arguments {
-  const float* left_p = nullptr;
-  const float* top_p = nullptr;
-  const float* right_p = nullptr;
-  const float* bottom_p = nullptr;
-  const float* left_t = nullptr;
-  const float* top_t = nullptr;
-  const float* right_t = nullptr;
-  const float* bottom_t = nullptr;
-  float* giou = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct giou_planes_unclamped_arguments {
+  const T* left_p = nullptr;
+  const T* top_p = nullptr;
+  const T* right_p = nullptr;
+  const T* bottom_p = nullptr;
+  const T* left_t = nullptr;
+  const T* top_t = nullptr;
+  const T* right_t = nullptr;
+  const T* bottom_t = nullptr;
+  T* giou = nullptr;
   int64_t M = 0;
   int64_t N = 0;
+
+  friend int giou_planes_unclamped_cuda(const giou_planes_unclamped_arguments& a, void* stream) {
+    return kCuda(a.left_p, a.top_p, a.right_p, a.bottom_p, a.left_t, a.top_t, a.right_t, a.bottom_t, a.giou,
+                 a.M, a.N, stream);
+  }
+  friend int giou_planes_unclamped_openmp(const giou_planes_unclamped_arguments& a) {
+    return kOpenmp(a.left_p, a.top_p, a.right_p, a.bottom_p, a.left_t, a.top_t, a.right_t, a.bottom_t, a.giou,
+                   a.M, a.N);
+  }
 };
-inline int giou_planes_unclamped_f32_cuda(const giou_planes_unclamped_f32_arguments& arguments,
-                                          void* stream) {
-  return giou_planes_unclamped_f32_cuda(arguments.left_p, arguments.top_p, arguments.right_p,
-                                        arguments.bottom_p, arguments.left_t, arguments.top_t,
-                                        arguments.right_t, arguments.bottom_t, arguments.giou, arguments.M,
-                                        arguments.N, stream);
-}
-inline int giou_planes_unclamped_f32_openmp(const giou_planes_unclamped_f32_arguments& arguments) {
-  return giou_planes_unclamped_f32_openmp(
-      arguments.left_p, arguments.top_p, arguments.right_p, arguments.bottom_p, arguments.left_t,
-      arguments.top_t, arguments.right_t, arguments.bottom_t, arguments.giou, arguments.M, arguments.N);
-}
-struct giou_planes_unclamped_f16_arguments {
-  const uint16_t* left_p = nullptr;
-  const uint16_t* top_p = nullptr;
-  const uint16_t* right_p = nullptr;
-  const uint16_t* bottom_p = nullptr;
-  const uint16_t* left_t = nullptr;
-  const uint16_t* top_t = nullptr;
-  const uint16_t* right_t = nullptr;
-  const uint16_t* bottom_t = nullptr;
-  uint16_t* giou = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-};
-inline int giou_planes_unclamped_f16_cuda(const giou_planes_unclamped_f16_arguments& arguments,
-                                          void* stream) {
-  return giou_planes_unclamped_f16_cuda(arguments.left_p, arguments.top_p, arguments.right_p,
-                                        arguments.bottom_p, arguments.left_t, arguments.top_t,
-                                        arguments.right_t, arguments.bottom_t, arguments.giou, arguments.M,
-                                        arguments.N, stream);
-}
-inline int giou_planes_unclamped_f16_openmp(const giou_planes_unclamped_f16_arguments& arguments) {
-  return giou_planes_unclamped_f16_openmp(
-      arguments.left_p, arguments.top_p, arguments.right_p, arguments.bottom_p, arguments.left_t,
-      arguments.top_t, arguments.right_t, arguments.bottom_t, arguments.giou, arguments.M, arguments.N);
-}
-struct giou_planes_unclamped_bf16_arguments {
-  const uint16_t* left_p = nullptr;
-  const uint16_t* top_p = nullptr;
-  const uint16_t* right_p = nullptr;
-  const uint16_t* bottom_p = nullptr;
-  const uint16_t* left_t = nullptr;
-  const uint16_t* top_t = nullptr;
-  const uint16_t* right_t = nullptr;
-  const uint16_t* bottom_t = nullptr;
-  uint16_t* giou = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-};
-inline int giou_planes_unclamped_bf16_cuda(const giou_planes_unclamped_bf16_arguments& arguments,
-                                           void* stream) {
-  return giou_planes_unclamped_bf16_cuda(arguments.left_p, arguments.top_p, arguments.right_p,
-                                         arguments.bottom_p, arguments.left_t, arguments.top_t,
-                                         arguments.right_t, arguments.bottom_t, arguments.giou, arguments.M,
-                                         arguments.N, stream);
-}
-inline int giou_planes_unclamped_bf16_openmp(const giou_planes_unclamped_bf16_arguments& arguments) {
-  return giou_planes_unclamped_bf16_openmp(
-      arguments.left_p, arguments.top_p, arguments.right_p, arguments.bottom_p, arguments.left_t,
-      arguments.top_t, arguments.right_t, arguments.bottom_t, arguments.giou, arguments.M, arguments.N);
-}
-struct giou_planes_unclamped_f64_arguments {
-  const double* left_p = nullptr;
-  const double* top_p = nullptr;
-  const double* right_p = nullptr;
-  const double* bottom_p = nullptr;
-  const double* left_t = nullptr;
-  const double* top_t = nullptr;
-  const double* right_t = nullptr;
-  const double* bottom_t = nullptr;
-  double* giou = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-};
-inline int giou_planes_unclamped_f64_cuda(const giou_planes_unclamped_f64_arguments& arguments,
-                                          void* stream) {
-  return giou_planes_unclamped_f64_cuda(arguments.left_p, arguments.top_p, arguments.right_p,
-                                        arguments.bottom_p, arguments.left_t, arguments.top_t,
-                                        arguments.right_t, arguments.bottom_t, arguments.giou, arguments.M,
-                                        arguments.N, stream);
-}
-inline int giou_planes_unclamped_f64_openmp(const giou_planes_unclamped_f64_arguments& arguments) {
-  return giou_planes_unclamped_f64_openmp(
-      arguments.left_p, arguments.top_p, arguments.right_p, arguments.bottom_p, arguments.left_t,
-      arguments.top_t, arguments.right_t, arguments.bottom_t, arguments.giou, arguments.M, arguments.N);
-}
+using giou_planes_unclamped_f32_arguments =
+    giou_planes_unclamped_arguments<float, giou_planes_unclamped_f32_cuda, giou_planes_unclamped_f32_openmp>;
+using giou_planes_unclamped_f16_arguments =
+    giou_planes_unclamped_arguments<uint16_t, giou_planes_unclamped_f16_cuda,
+                                    giou_planes_unclamped_f16_openmp>;
+using giou_planes_unclamped_bf16_arguments =
+    giou_planes_unclamped_arguments<uint16_t, giou_planes_unclamped_bf16_cuda,
+                                    giou_planes_unclamped_bf16_openmp>;
+using giou_planes_unclamped_f64_arguments =
+    giou_planes_unclamped_arguments<double, giou_planes_unclamped_f64_cuda, giou_planes_unclamped_f64_openmp>;
 
 #endif

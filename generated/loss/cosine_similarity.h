@@ -27,8 +27,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   cosine_similarity_error explains it.
 
@@ -65,9 +64,11 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// y: f32[M, N]
-// similarity: f32[M]
+// Arguments; a function's name says what T is:
+//   x: T[M, N]
+//   y: T[M, N]
+//   similarity: T[M]
+
 /* @function cosine_similarity_f32 args: in x f32 [M, N]; in y f32 [M, N]; out similarity f32 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t cosine_similarity_f32_cuda_workspace(int64_t M, int64_t N);
 int cosine_similarity_f32_cuda(const float* x, const float* y, float* similarity, int64_t M, int64_t N,
@@ -76,9 +77,6 @@ int64_t cosine_similarity_f32_openmp_workspace(int64_t M, int64_t N);
 int cosine_similarity_f32_openmp(const float* x, const float* y, float* similarity, int64_t M, int64_t N,
                                  void* workspace, int64_t workspace_bytes);
 
-// x: f64[M, N]
-// y: f64[M, N]
-// similarity: f64[M]
 /* @function cosine_similarity_f64 args: in x f64 [M, N]; in y f64 [M, N]; out similarity f64 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t cosine_similarity_f64_cuda_workspace(int64_t M, int64_t N);
 int cosine_similarity_f64_cuda(const double* x, const double* y, double* similarity, int64_t M, int64_t N,
@@ -87,9 +85,6 @@ int64_t cosine_similarity_f64_openmp_workspace(int64_t M, int64_t N);
 int cosine_similarity_f64_openmp(const double* x, const double* y, double* similarity, int64_t M, int64_t N,
                                  void* workspace, int64_t workspace_bytes);
 
-// x: bf16[M, N]
-// y: bf16[M, N]
-// similarity: bf16[M]
 /* @function cosine_similarity_bf16 args: in x bf16 [M, N]; in y bf16 [M, N]; out similarity bf16 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t cosine_similarity_bf16_cuda_workspace(int64_t M, int64_t N);
 int cosine_similarity_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
@@ -98,9 +93,6 @@ int64_t cosine_similarity_bf16_openmp_workspace(int64_t M, int64_t N);
 int cosine_similarity_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
                                   int64_t N, void* workspace, int64_t workspace_bytes);
 
-// x: f16[M, N]
-// y: f16[M, N]
-// similarity: f16[M]
 /* @function cosine_similarity_f16 args: in x f16 [M, N]; in y f16 [M, N]; out similarity f16 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t cosine_similarity_f16_cuda_workspace(int64_t M, int64_t N);
 int cosine_similarity_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
@@ -147,74 +139,32 @@ static inline const char* cosine_similarity_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct cosine_similarity_f32_arguments {
-  const float* x = nullptr;
-  const float* y = nullptr;
-  float* similarity = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct cosine_similarity_arguments {
+  const T* x = nullptr;
+  const T* y = nullptr;
+  T* similarity = nullptr;
   int64_t M = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int cosine_similarity_cuda(const cosine_similarity_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.similarity, a.M, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int cosine_similarity_openmp(const cosine_similarity_arguments& a) {
+    return kOpenmp(a.x, a.y, a.similarity, a.M, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int cosine_similarity_f32_cuda(const cosine_similarity_f32_arguments& arguments, void* stream) {
-  return cosine_similarity_f32_cuda(arguments.x, arguments.y, arguments.similarity, arguments.M, arguments.N,
-                                    arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int cosine_similarity_f32_openmp(const cosine_similarity_f32_arguments& arguments) {
-  return cosine_similarity_f32_openmp(arguments.x, arguments.y, arguments.similarity, arguments.M,
-                                      arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct cosine_similarity_f64_arguments {
-  const double* x = nullptr;
-  const double* y = nullptr;
-  double* similarity = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int cosine_similarity_f64_cuda(const cosine_similarity_f64_arguments& arguments, void* stream) {
-  return cosine_similarity_f64_cuda(arguments.x, arguments.y, arguments.similarity, arguments.M, arguments.N,
-                                    arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int cosine_similarity_f64_openmp(const cosine_similarity_f64_arguments& arguments) {
-  return cosine_similarity_f64_openmp(arguments.x, arguments.y, arguments.similarity, arguments.M,
-                                      arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct cosine_similarity_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* y = nullptr;
-  uint16_t* similarity = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int cosine_similarity_bf16_cuda(const cosine_similarity_bf16_arguments& arguments, void* stream) {
-  return cosine_similarity_bf16_cuda(arguments.x, arguments.y, arguments.similarity, arguments.M, arguments.N,
-                                     arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int cosine_similarity_bf16_openmp(const cosine_similarity_bf16_arguments& arguments) {
-  return cosine_similarity_bf16_openmp(arguments.x, arguments.y, arguments.similarity, arguments.M,
-                                       arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct cosine_similarity_f16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* y = nullptr;
-  uint16_t* similarity = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int cosine_similarity_f16_cuda(const cosine_similarity_f16_arguments& arguments, void* stream) {
-  return cosine_similarity_f16_cuda(arguments.x, arguments.y, arguments.similarity, arguments.M, arguments.N,
-                                    arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int cosine_similarity_f16_openmp(const cosine_similarity_f16_arguments& arguments) {
-  return cosine_similarity_f16_openmp(arguments.x, arguments.y, arguments.similarity, arguments.M,
-                                      arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
+using cosine_similarity_f32_arguments =
+    cosine_similarity_arguments<float, cosine_similarity_f32_cuda, cosine_similarity_f32_openmp>;
+using cosine_similarity_f64_arguments =
+    cosine_similarity_arguments<double, cosine_similarity_f64_cuda, cosine_similarity_f64_openmp>;
+using cosine_similarity_bf16_arguments =
+    cosine_similarity_arguments<uint16_t, cosine_similarity_bf16_cuda, cosine_similarity_bf16_openmp>;
+using cosine_similarity_f16_arguments =
+    cosine_similarity_arguments<uint16_t, cosine_similarity_f16_cuda, cosine_similarity_f16_openmp>;
 
 #endif

@@ -61,15 +61,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += to_value<T>(x_pack[i]) * to_value<T>(y_pack[i]);
-        }
-        if (i < remaining) {
-          total2_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
-        }
-        if (i < remaining) {
-          total3_own += to_value<T>(y_pack[i]) * to_value<T>(y_pack[i]);
-        }
+        if (i < remaining) total_own += to_value<T>(x_pack[i]) * to_value<T>(y_pack[i]);
+        if (i < remaining) total2_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
+        if (i < remaining) total3_own += to_value<T>(y_pack[i]) * to_value<T>(y_pack[i]);
       }
     }
     total_own = row_fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
@@ -126,74 +120,43 @@ cudaError_t cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>*
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run, class RunWide>
-int launch_cosine_similarity(const T* x, const T* y, T* similarity, int64_t M, int64_t N, void* workspace,
-                             int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, int64_t M,
+                             int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, y, {M, N}}, {3, similarity, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(M, N);
+  const CosineSimilarityWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, y, similarity, M, N, memory.data, queue)
-                           : run_wide(x, y, similarity, M, N, memory.data, queue));
+  return cuda_status(small ? cosine_similarity<int32_t, T>(x, y, similarity, M, N, memory.data, queue)
+                           : cosine_similarity<int64_t, T>(x, y, similarity, M, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_cosine_similarity(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if (M == 0) return 0;
-  return Space(M, N).bytes;
+  return CosineSimilarityWorkspace<T>(M, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t cosine_similarity_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<float>>(M, N);
-}
-
-extern "C" int cosine_similarity_f32_cuda(const float* x, const float* y, float* similarity, int64_t M,
-                                          int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_cosine_similarity<CosineSimilarityWorkspace<float>>(
-      x, y, similarity, M, N, workspace, workspace_bytes, stream, cosine_similarity<int32_t, float>,
-      cosine_similarity<int64_t, float>);
-}
-
-extern "C" int64_t cosine_similarity_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<double>>(M, N);
-}
-
-extern "C" int cosine_similarity_f64_cuda(const double* x, const double* y, double* similarity, int64_t M,
-                                          int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_cosine_similarity<CosineSimilarityWorkspace<double>>(
-      x, y, similarity, M, N, workspace, workspace_bytes, stream, cosine_similarity<int32_t, double>,
-      cosine_similarity<int64_t, double>);
-}
-
-extern "C" int64_t cosine_similarity_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<BF16>>(M, N);
-}
-
-extern "C" int cosine_similarity_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
-                                           int64_t M, int64_t N, void* workspace, int64_t workspace_bytes,
-                                           void* stream) {
-  return launch_cosine_similarity<CosineSimilarityWorkspace<BF16>>(
-      x, y, similarity, M, N, workspace, workspace_bytes, stream, cosine_similarity<int32_t, BF16>,
-      cosine_similarity<int64_t, BF16>);
-}
-
-extern "C" int64_t cosine_similarity_f16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_cosine_similarity<CosineSimilarityWorkspace<F16>>(M, N);
-}
-
-extern "C" int cosine_similarity_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
-                                          int64_t M, int64_t N, void* workspace, int64_t workspace_bytes,
-                                          void* stream) {
-  return launch_cosine_similarity<CosineSimilarityWorkspace<F16>>(
-      x, y, similarity, M, N, workspace, workspace_bytes, stream, cosine_similarity<int32_t, F16>,
-      cosine_similarity<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define COSINE_SIMILARITY_FUNCTIONS(NAME, T, STORED)                                                   \
+  extern "C" int64_t cosine_similarity_##NAME##_cuda_workspace(int64_t M, int64_t N) {                 \
+    return workspace_of_cosine_similarity<T>(M, N);                                                    \
+  }                                                                                                    \
+  extern "C" int cosine_similarity_##NAME##_cuda(const STORED* x, const STORED* y, STORED* similarity, \
+                                                 int64_t M, int64_t N, void* workspace,                \
+                                                 int64_t workspace_bytes, void* stream) {              \
+    return launch_cosine_similarity<T>(x, y, similarity, M, N, workspace, workspace_bytes, stream);    \
+  }
+COSINE_SIMILARITY_FUNCTIONS(f32, float, float)
+COSINE_SIMILARITY_FUNCTIONS(f64, double, double)
+COSINE_SIMILARITY_FUNCTIONS(bf16, BF16, uint16_t)
+COSINE_SIMILARITY_FUNCTIONS(f16, F16, uint16_t)

@@ -25,7 +25,7 @@
 #include "cosine_similarity_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -44,10 +44,10 @@ void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-        Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
-        Lanes<Value<T>, kLanesOf<Value<T>>> total3 = Value<T>(0);
+      for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Vector<T> total = Value<T>(0);
+        Vector<T> total2 = Value<T>(0);
+        Vector<T> total3 = Value<T>(0);
         for (int64_t n = 0; n < N; ++n) {
           total += to_value<T>(load_every(&x[m * N + n], N, active)) *
                    to_value<T>(load_every(&y[m * N + n], N, active));
@@ -68,9 +68,7 @@ void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CosineSimilarityWorkspace {
-  int64_t total_part;
-  int64_t total_part2;
-  int64_t total_part3;
+  int64_t total_part, total_part2, total_part3;
   int64_t bytes = 0;
 
   explicit CosineSimilarityWorkspace(int64_t M, int64_t N) {
@@ -100,18 +98,18 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
           Value<T> total3 = Value<T>(0);
           const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-            Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-            Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(
-                n_block, smaller(n_block + 4096, n_end),
-                [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) IN_SET {
-                  const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-                  const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
-                  total_lanes += keep(active, x_ * y_, Value<T>(0));
-                  total2_lanes += keep(active, x_ * x_, Value<T>(0));
-                  total3_lanes += keep(active, y_ * y_, Value<T>(0));
-                });
+            Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> total3_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                   [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active)
+                                       IN_SET {
+                                         const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
+                                         const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
+                                         total_lanes += keep(active, x_ * y_, Value<T>(0));
+                                         total2_lanes += keep(active, x_ * x_, Value<T>(0));
+                                         total3_lanes += keep(active, y_ * y_, Value<T>(0));
+                                       });
             total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
             total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
             total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
@@ -126,10 +124,10 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
     in_parallel(M > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m_first = 0; m_first < M; m_first += 256) {
-        for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-          Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-          Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
-          Lanes<Value<T>, kLanesOf<Value<T>>> total3 = Value<T>(0);
+        for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+          Vector<T> total = Value<T>(0);
+          Vector<T> total2 = Value<T>(0);
+          Vector<T> total3 = Value<T>(0);
           for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
             total += load(&total_part[n_share * M + m], active);
             total2 += load(&total_part2[n_share * M + m], active);
@@ -151,20 +149,20 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
         Value<T> total2 = Value<T>(0);
         Value<T> total3 = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
-              n_block, smaller(n_block + 4096, N),
-              [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) IN_SET {
-                if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-                if (from_memory) prefetch_soon(2048, &y[m * N + n]);
-                const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-                const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
-                total_lanes += keep(active, x_ * y_, Value<T>(0));
-                total2_lanes += keep(active, x_ * x_, Value<T>(0));
-                total3_lanes += keep(active, y_ * y_, Value<T>(0));
-              });
+          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> total3_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, N),
+                                 [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active)
+                                     IN_SET {
+                                       if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+                                       if (from_memory) prefetch_soon(2048, &y[m * N + n]);
+                                       const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
+                                       const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
+                                       total_lanes += keep(active, x_ * y_, Value<T>(0));
+                                       total2_lanes += keep(active, x_ * x_, Value<T>(0));
+                                       total3_lanes += keep(active, y_ * y_, Value<T>(0));
+                                     });
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
           total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
           total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
@@ -176,31 +174,31 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class RunShort, class Run>
-int launch_cosine_similarity(const T* x, const T* y, T* similarity, int64_t M, int64_t N, void* workspace,
-                             int64_t workspace_bytes, RunShort run_short, Run run) {
+template <class T>
+int launch_cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, int64_t M,
+                             int64_t N, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, y, {M, N}}, {3, similarity, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
   if (N <= 15) {
-    run_short(x, y, similarity, M, N);
+    cosine_similarity_short<T>(x, y, similarity, M, N);
     return 0;
   }
-  const Space space(M, N);
+  const CosineSimilarityWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, y, similarity, M, N, memory.data);
+  cosine_similarity<T>(x, y, similarity, M, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_cosine_similarity(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if (M == 0) return 0;
   if (N <= 15) return 0;
-  return Space(M, N).bytes;
+  return CosineSimilarityWorkspace<T>(M, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -210,49 +208,20 @@ int64_t workspace_of_cosine_similarity(int64_t M, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t cosine_similarity_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_cosine_similarity<CosineSimilarityWorkspace<float>>(M, N))
-}
-
-extern "C" int cosine_similarity_f32_openmp(const float* x, const float* y, float* similarity, int64_t M,
-                                            int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_cosine_similarity<CosineSimilarityWorkspace<float>>(
-      x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_short<float>,
-      cosine_similarity<float>))
-}
-
-extern "C" int64_t cosine_similarity_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_cosine_similarity<CosineSimilarityWorkspace<double>>(M, N))
-}
-
-extern "C" int cosine_similarity_f64_openmp(const double* x, const double* y, double* similarity, int64_t M,
-                                            int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_cosine_similarity<CosineSimilarityWorkspace<double>>(
-      x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_short<double>,
-      cosine_similarity<double>))
-}
-
-extern "C" int64_t cosine_similarity_bf16_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_cosine_similarity<CosineSimilarityWorkspace<BF16>>(M, N))
-}
-
-extern "C" int cosine_similarity_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
-                                             int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_cosine_similarity<CosineSimilarityWorkspace<BF16>>(
-      x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_short<BF16>,
-      cosine_similarity<BF16>))
-}
-
-extern "C" int64_t cosine_similarity_f16_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_cosine_similarity<CosineSimilarityWorkspace<F16>>(M, N))
-}
-
-extern "C" int cosine_similarity_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity,
-                                            int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_cosine_similarity<CosineSimilarityWorkspace<F16>>(
-      x, y, similarity, M, N, workspace, workspace_bytes, cosine_similarity_short<F16>,
-      cosine_similarity<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define COSINE_SIMILARITY_FUNCTIONS(NAME, T, STORED)                                                     \
+  extern "C" int64_t cosine_similarity_##NAME##_openmp_workspace(int64_t M, int64_t N) {                 \
+    BY_SET(return workspace_of_cosine_similarity<T>(M, N))                                               \
+  }                                                                                                      \
+  extern "C" int cosine_similarity_##NAME##_openmp(const STORED* x, const STORED* y, STORED* similarity, \
+                                                   int64_t M, int64_t N, void* workspace,                \
+                                                   int64_t workspace_bytes) {                            \
+    BY_SET(return launch_cosine_similarity<T>(x, y, similarity, M, N, workspace, workspace_bytes))       \
+  }
+COSINE_SIMILARITY_FUNCTIONS(f32, float, float)
+COSINE_SIMILARITY_FUNCTIONS(f64, double, double)
+COSINE_SIMILARITY_FUNCTIONS(bf16, BF16, uint16_t)
+COSINE_SIMILARITY_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* cosine_similarity_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

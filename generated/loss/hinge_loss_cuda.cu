@@ -76,9 +76,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
     }
     total = total + total_own;
-    if (threadIdx.x == 0) {
-      loss[b] = total;
-    }
+    if (threadIdx.x == 0) loss[b] = total;
   }
 }
 
@@ -94,24 +92,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     const auto loss_pack = load_pack<16 / kBytes<S>, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 16 / kBytes<S>; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
+      if (i < remaining) total_own += loss_pack[i];
     }
   }
   const S total_part = block_fold(total_own, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts2[blockIdx.x] = total_part;
-  }
+  if (threadIdx.x == 0) total_parts2[blockIdx.x] = total_part;
   if (!is_last_block(ticket, gridDim.x)) return;
   S total_own2 = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total_own2 = total_own2 + total_parts2[part];
   }
   const S total = block_fold(total_own2, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
-  }
+  if (threadIdx.x == 0) mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
 }
 
 template <class Index, class S, class T>
@@ -154,75 +146,43 @@ cudaError_t hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S
 }
 
 // Checks the arguments, then runs.
-template <class Space, class ScoreElement, class LossElement, class Run, class RunWide>
-int launch_hinge_loss(const ScoreElement* score, const int32_t* target, LossElement* loss,
-                      LossElement* mean_loss, int64_t B, int64_t V, void* workspace, int64_t workspace_bytes,
-                      void* stream, Run run, RunWide run_wide) {
+template <class S, class T>
+int launch_hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S* mean_loss, int64_t B,
+                      int64_t V, void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return status;
   const Array arrays[] = {{1, score, {B, V}}, {2, target, {B}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(B, V);
+  const HingeLossWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(score, target, loss, mean_loss, B, V, memory.data, queue)
-                           : run_wide(score, target, loss, mean_loss, B, V, memory.data, queue));
+  return cuda_status(
+      small ? hinge_loss<int32_t, S, T>(score, target, loss, mean_loss, B, V, memory.data, queue)
+            : hinge_loss<int64_t, S, T>(score, target, loss, mean_loss, B, V, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_hinge_loss(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return Space(B, V).bytes;
+  return HingeLossWorkspace<S, T>(B, V).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t hinge_loss_f32_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossWorkspace<float, float>>(B, V);
-}
-
-extern "C" int hinge_loss_f32_f32_cuda(const float* score, const int32_t* target, float* loss,
-                                       float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_hinge_loss<HingeLossWorkspace<float, float>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      hinge_loss<int32_t, float, float>, hinge_loss<int64_t, float, float>);
-}
-
-extern "C" int64_t hinge_loss_f64_f64_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossWorkspace<double, double>>(B, V);
-}
-
-extern "C" int hinge_loss_f64_f64_cuda(const double* score, const int32_t* target, double* loss,
-                                       double* mean_loss, int64_t B, int64_t V, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_hinge_loss<HingeLossWorkspace<double, double>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      hinge_loss<int32_t, double, double>, hinge_loss<int64_t, double, double>);
-}
-
-extern "C" int64_t hinge_loss_bf16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossWorkspace<float, BF16>>(B, V);
-}
-
-extern "C" int hinge_loss_bf16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
-                                        float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                        int64_t workspace_bytes, void* stream) {
-  return launch_hinge_loss<HingeLossWorkspace<float, BF16>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      hinge_loss<int32_t, float, BF16>, hinge_loss<int64_t, float, BF16>);
-}
-
-extern "C" int64_t hinge_loss_f16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_hinge_loss<HingeLossWorkspace<float, F16>>(B, V);
-}
-
-extern "C" int hinge_loss_f16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
-                                       float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_hinge_loss<HingeLossWorkspace<float, F16>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      hinge_loss<int32_t, float, F16>, hinge_loss<int64_t, float, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define HINGE_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                             \
+  extern "C" int64_t hinge_loss_##NAME##_cuda_workspace(int64_t B, int64_t V) {                              \
+    return workspace_of_hinge_loss<T, S>(B, V);                                                              \
+  }                                                                                                          \
+  extern "C" int hinge_loss_##NAME##_cuda(const STORED* score, const int32_t* target, T* loss, T* mean_loss, \
+                                          int64_t B, int64_t V, void* workspace, int64_t workspace_bytes,    \
+                                          void* stream) {                                                    \
+    return launch_hinge_loss<T, S>(score, target, loss, mean_loss, B, V, workspace, workspace_bytes,         \
+                                   stream);                                                                  \
+  }
+HINGE_LOSS_FUNCTIONS(f32_f32, float, float, float)
+HINGE_LOSS_FUNCTIONS(f64_f64, double, double, double)
+HINGE_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+HINGE_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)

@@ -21,7 +21,7 @@
 #include "hinge_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -86,25 +86,24 @@ void hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S* mean_
 }
 
 // Checks the arguments, then runs.
-template <class Space, class ScoreElement, class LossElement, class Run>
-int launch_hinge_loss(const ScoreElement* score, const int32_t* target, LossElement* loss,
-                      LossElement* mean_loss, int64_t B, int64_t V, void* workspace, int64_t workspace_bytes,
-                      Run run) {
+template <class S, class T>
+int launch_hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S* mean_loss, int64_t B,
+                      int64_t V, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return status;
   const Array arrays[] = {{1, score, {B, V}}, {2, target, {B}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const Space space(B, V);
+  const HingeLossWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(score, target, loss, mean_loss, B, V, memory.data);
+  hinge_loss<S, T>(score, target, loss, mean_loss, B, V, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_hinge_loss(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return Space(B, V).bytes;
+  return HingeLossWorkspace<S, T>(B, V).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -114,49 +113,20 @@ int64_t workspace_of_hinge_loss(int64_t B, int64_t V) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t hinge_loss_f32_f32_openmp_workspace(int64_t B, int64_t V) {
-  BY_SET(return workspace_of_hinge_loss<HingeLossWorkspace<float, float>>(B, V))
-}
-
-extern "C" int hinge_loss_f32_f32_openmp(const float* score, const int32_t* target, float* loss,
-                                         float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_hinge_loss<HingeLossWorkspace<float, float>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, hinge_loss<float, float>))
-}
-
-extern "C" int64_t hinge_loss_f64_f64_openmp_workspace(int64_t B, int64_t V) {
-  BY_SET(return workspace_of_hinge_loss<HingeLossWorkspace<double, double>>(B, V))
-}
-
-extern "C" int hinge_loss_f64_f64_openmp(const double* score, const int32_t* target, double* loss,
-                                         double* mean_loss, int64_t B, int64_t V, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_hinge_loss<HingeLossWorkspace<double, double>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, hinge_loss<double, double>))
-}
-
-extern "C" int64_t hinge_loss_bf16_f32_openmp_workspace(int64_t B, int64_t V) {
-  BY_SET(return workspace_of_hinge_loss<HingeLossWorkspace<float, BF16>>(B, V))
-}
-
-extern "C" int hinge_loss_bf16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
-                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                          int64_t workspace_bytes) {
-  BY_SET(return launch_hinge_loss<HingeLossWorkspace<float, BF16>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, hinge_loss<float, BF16>))
-}
-
-extern "C" int64_t hinge_loss_f16_f32_openmp_workspace(int64_t B, int64_t V) {
-  BY_SET(return workspace_of_hinge_loss<HingeLossWorkspace<float, F16>>(B, V))
-}
-
-extern "C" int hinge_loss_f16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
-                                         float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_hinge_loss<HingeLossWorkspace<float, F16>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, hinge_loss<float, F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define HINGE_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                             \
+  extern "C" int64_t hinge_loss_##NAME##_openmp_workspace(int64_t B, int64_t V) {                            \
+    BY_SET(return workspace_of_hinge_loss<T, S>(B, V))                                                       \
+  }                                                                                                          \
+  extern "C" int hinge_loss_##NAME##_openmp(const STORED* score, const int32_t* target, T* loss,             \
+                                            T* mean_loss, int64_t B, int64_t V, void* workspace,             \
+                                            int64_t workspace_bytes) {                                       \
+    BY_SET(return launch_hinge_loss<T, S>(score, target, loss, mean_loss, B, V, workspace, workspace_bytes)) \
+  }
+HINGE_LOSS_FUNCTIONS(f32_f32, float, float, float)
+HINGE_LOSS_FUNCTIONS(f64_f64, double, double, double)
+HINGE_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+HINGE_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
 extern "C" const char* hinge_loss_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

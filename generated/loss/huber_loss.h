@@ -30,8 +30,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; huber_loss_error
 //   explains it.
 
@@ -68,11 +67,13 @@
 extern "C" {
 #endif
 
-// delta: f32
-// prediction: f32[N]
-// target: f32[N]
-// loss: f32[N]
-// mean_loss: f32[]
+// Arguments; a function's name says what S and T are:
+//   delta: S
+//   prediction: T[N]
+//   target: T[N]
+//   loss: T[N]
+//   mean_loss: S[]
+
 /* @function huber_loss_f32_f32 args: scalar delta f32; in prediction f32 [N]; in target f32 [N]; out loss f32 [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
 int64_t huber_loss_f32_f32_cuda_workspace(int64_t N);
 int huber_loss_f32_f32_cuda(float delta, const float* prediction, const float* target, float* loss,
@@ -82,11 +83,6 @@ int64_t huber_loss_f32_f32_openmp_workspace(int64_t N);
 int huber_loss_f32_f32_openmp(float delta, const float* prediction, const float* target, float* loss,
                               float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes);
 
-// delta: f64
-// prediction: f64[N]
-// target: f64[N]
-// loss: f64[N]
-// mean_loss: f64[]
 /* @function huber_loss_f64_f64 args: scalar delta f64; in prediction f64 [N]; in target f64 [N]; out loss f64 [N]; out mean_loss f64 []; size N; workspace workspace; workspace_openmp workspace */
 int64_t huber_loss_f64_f64_cuda_workspace(int64_t N);
 int huber_loss_f64_f64_cuda(double delta, const double* prediction, const double* target, double* loss,
@@ -96,11 +92,6 @@ int64_t huber_loss_f64_f64_openmp_workspace(int64_t N);
 int huber_loss_f64_f64_openmp(double delta, const double* prediction, const double* target, double* loss,
                               double* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes);
 
-// delta: f32
-// prediction: bf16[N]
-// target: bf16[N]
-// loss: bf16[N]
-// mean_loss: f32[]
 /* @function huber_loss_bf16_f32 args: scalar delta f32; in prediction bf16 [N]; in target bf16 [N]; out loss bf16 [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
 int64_t huber_loss_bf16_f32_cuda_workspace(int64_t N);
 int huber_loss_bf16_f32_cuda(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
@@ -111,11 +102,6 @@ int huber_loss_bf16_f32_openmp(float delta, const uint16_t* prediction, const ui
                                uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
                                int64_t workspace_bytes);
 
-// delta: f32
-// prediction: f16[N]
-// target: f16[N]
-// loss: f16[N]
-// mean_loss: f32[]
 /* @function huber_loss_f16_f32 args: scalar delta f32; in prediction f16 [N]; in target f16 [N]; out loss f16 [N]; out mean_loss f32 []; size N; workspace workspace; workspace_openmp workspace */
 int64_t huber_loss_f16_f32_cuda_workspace(int64_t N);
 int huber_loss_f16_f32_cuda(float delta, const uint16_t* prediction, const uint16_t* target, uint16_t* loss,
@@ -168,86 +154,34 @@ static inline const char* huber_loss_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct huber_loss_f32_f32_arguments {
-  float delta = 0;
-  const float* prediction = nullptr;
-  const float* target = nullptr;
-  float* loss = nullptr;
-  float* mean_loss = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class DeltaElement, class PredictionElement, auto* kCuda, auto* kOpenmp>
+struct huber_loss_arguments {
+  DeltaElement delta = 0;
+  const PredictionElement* prediction = nullptr;
+  const PredictionElement* target = nullptr;
+  PredictionElement* loss = nullptr;
+  DeltaElement* mean_loss = nullptr;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int huber_loss_cuda(const huber_loss_arguments& a, void* stream) {
+    return kCuda(a.delta, a.prediction, a.target, a.loss, a.mean_loss, a.N, a.workspace, a.workspace_bytes,
+                 stream);
+  }
+  friend int huber_loss_openmp(const huber_loss_arguments& a) {
+    return kOpenmp(a.delta, a.prediction, a.target, a.loss, a.mean_loss, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int huber_loss_f32_f32_cuda(const huber_loss_f32_f32_arguments& arguments, void* stream) {
-  return huber_loss_f32_f32_cuda(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
-                                 arguments.mean_loss, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int huber_loss_f32_f32_openmp(const huber_loss_f32_f32_arguments& arguments) {
-  return huber_loss_f32_f32_openmp(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
-                                   arguments.mean_loss, arguments.N, arguments.workspace,
-                                   arguments.workspace_bytes);
-}
-struct huber_loss_f64_f64_arguments {
-  double delta = 0;
-  const double* prediction = nullptr;
-  const double* target = nullptr;
-  double* loss = nullptr;
-  double* mean_loss = nullptr;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int huber_loss_f64_f64_cuda(const huber_loss_f64_f64_arguments& arguments, void* stream) {
-  return huber_loss_f64_f64_cuda(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
-                                 arguments.mean_loss, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int huber_loss_f64_f64_openmp(const huber_loss_f64_f64_arguments& arguments) {
-  return huber_loss_f64_f64_openmp(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
-                                   arguments.mean_loss, arguments.N, arguments.workspace,
-                                   arguments.workspace_bytes);
-}
-struct huber_loss_bf16_f32_arguments {
-  float delta = 0;
-  const uint16_t* prediction = nullptr;
-  const uint16_t* target = nullptr;
-  uint16_t* loss = nullptr;
-  float* mean_loss = nullptr;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int huber_loss_bf16_f32_cuda(const huber_loss_bf16_f32_arguments& arguments, void* stream) {
-  return huber_loss_bf16_f32_cuda(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
-                                  arguments.mean_loss, arguments.N, arguments.workspace,
-                                  arguments.workspace_bytes, stream);
-}
-inline int huber_loss_bf16_f32_openmp(const huber_loss_bf16_f32_arguments& arguments) {
-  return huber_loss_bf16_f32_openmp(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
-                                    arguments.mean_loss, arguments.N, arguments.workspace,
-                                    arguments.workspace_bytes);
-}
-struct huber_loss_f16_f32_arguments {
-  float delta = 0;
-  const uint16_t* prediction = nullptr;
-  const uint16_t* target = nullptr;
-  uint16_t* loss = nullptr;
-  float* mean_loss = nullptr;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int huber_loss_f16_f32_cuda(const huber_loss_f16_f32_arguments& arguments, void* stream) {
-  return huber_loss_f16_f32_cuda(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
-                                 arguments.mean_loss, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int huber_loss_f16_f32_openmp(const huber_loss_f16_f32_arguments& arguments) {
-  return huber_loss_f16_f32_openmp(arguments.delta, arguments.prediction, arguments.target, arguments.loss,
-                                   arguments.mean_loss, arguments.N, arguments.workspace,
-                                   arguments.workspace_bytes);
-}
+using huber_loss_f32_f32_arguments =
+    huber_loss_arguments<float, float, huber_loss_f32_f32_cuda, huber_loss_f32_f32_openmp>;
+using huber_loss_f64_f64_arguments =
+    huber_loss_arguments<double, double, huber_loss_f64_f64_cuda, huber_loss_f64_f64_openmp>;
+using huber_loss_bf16_f32_arguments =
+    huber_loss_arguments<float, uint16_t, huber_loss_bf16_f32_cuda, huber_loss_bf16_f32_openmp>;
+using huber_loss_f16_f32_arguments =
+    huber_loss_arguments<float, uint16_t, huber_loss_f16_f32_cuda, huber_loss_f16_f32_openmp>;
 
 #endif

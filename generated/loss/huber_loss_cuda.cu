@@ -53,25 +53,19 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       const S e = absolute(to_value<T>(prediction_pack[i]) - to_value<T>(target_pack[i]));
       const S each = e <= delta ? e * e / S(2) : delta * (e - delta / S(2));
       loss_pack[i] = to_stored<T>(each);
-      if (i < remaining) {
-        total_own += each;
-      }
+      if (i < remaining) total_own += each;
     }
     store_pack<kWide>(&loss[n_first], loss_pack, remaining);
   }
   const S total_part = block_fold(total_own, [](S a, S b) { return S(a + b); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
+  if (threadIdx.x == 0) total_parts[blockIdx.x] = total_part;
   if (!is_last_block(ticket, gridDim.x)) return;
   S total_own2 = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total_own2 = total_own2 + total_parts[part];
   }
   const S total = block_fold(total_own2, [](S a, S b) { return S(a + b); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / S(maximum(int64_t(N), int64_t{1}));
-  }
+  if (threadIdx.x == 0) mean_loss[0] = total / S(maximum(int64_t(N), int64_t{1}));
 }
 
 template <class Index, class S, class T>
@@ -94,76 +88,43 @@ cudaError_t huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* ta
 }
 
 // Checks the arguments, then runs.
-template <class Space, class DeltaElement, class PredictionElement, class Run, class RunWide>
-int launch_huber_loss(DeltaElement delta, const PredictionElement* prediction,
-                      const PredictionElement* target, PredictionElement* loss, DeltaElement* mean_loss,
-                      int64_t N, void* workspace, int64_t workspace_bytes, void* stream, Run run,
-                      RunWide run_wide) {
+template <class S, class T>
+int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* target, Stored<T>* loss,
+                      S* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{6, N}})) return status;
   const Array arrays[] = {{2, prediction, {N}}, {3, target, {N}}, {4, loss, {N}}, {5, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(N);
+  const HuberLossWorkspace<S, T> space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(delta, prediction, target, loss, mean_loss, N, memory.data, queue)
-                           : run_wide(delta, prediction, target, loss, mean_loss, N, memory.data, queue));
+  return cuda_status(
+      small ? huber_loss<int32_t, S, T>(delta, prediction, target, loss, mean_loss, N, memory.data, queue)
+            : huber_loss<int64_t, S, T>(delta, prediction, target, loss, mean_loss, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_huber_loss(int64_t N) {
   if (const int status = check_sizes({{6, N}})) return -status;
-  return Space(N).bytes;
+  return HuberLossWorkspace<S, T>(N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t huber_loss_f32_f32_cuda_workspace(int64_t N) {
-  return workspace_of_huber_loss<HuberLossWorkspace<float, float>>(N);
-}
-
-extern "C" int huber_loss_f32_f32_cuda(float delta, const float* prediction, const float* target, float* loss,
-                                       float* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes,
-                                       void* stream) {
-  return launch_huber_loss<HuberLossWorkspace<float, float>>(
-      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, stream,
-      huber_loss<int32_t, float, float>, huber_loss<int64_t, float, float>);
-}
-
-extern "C" int64_t huber_loss_f64_f64_cuda_workspace(int64_t N) {
-  return workspace_of_huber_loss<HuberLossWorkspace<double, double>>(N);
-}
-
-extern "C" int huber_loss_f64_f64_cuda(double delta, const double* prediction, const double* target,
-                                       double* loss, double* mean_loss, int64_t N, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_huber_loss<HuberLossWorkspace<double, double>>(
-      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, stream,
-      huber_loss<int32_t, double, double>, huber_loss<int64_t, double, double>);
-}
-
-extern "C" int64_t huber_loss_bf16_f32_cuda_workspace(int64_t N) {
-  return workspace_of_huber_loss<HuberLossWorkspace<float, BF16>>(N);
-}
-
-extern "C" int huber_loss_bf16_f32_cuda(float delta, const uint16_t* prediction, const uint16_t* target,
-                                        uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
-                                        int64_t workspace_bytes, void* stream) {
-  return launch_huber_loss<HuberLossWorkspace<float, BF16>>(
-      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, stream,
-      huber_loss<int32_t, float, BF16>, huber_loss<int64_t, float, BF16>);
-}
-
-extern "C" int64_t huber_loss_f16_f32_cuda_workspace(int64_t N) {
-  return workspace_of_huber_loss<HuberLossWorkspace<float, F16>>(N);
-}
-
-extern "C" int huber_loss_f16_f32_cuda(float delta, const uint16_t* prediction, const uint16_t* target,
-                                       uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_huber_loss<HuberLossWorkspace<float, F16>>(
-      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, stream,
-      huber_loss<int32_t, float, F16>, huber_loss<int64_t, float, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define HUBER_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                   \
+  extern "C" int64_t huber_loss_##NAME##_cuda_workspace(int64_t N) {                               \
+    return workspace_of_huber_loss<T, S>(N);                                                       \
+  }                                                                                                \
+  extern "C" int huber_loss_##NAME##_cuda(T delta, const STORED* prediction, const STORED* target, \
+                                          STORED* loss, T* mean_loss, int64_t N, void* workspace,  \
+                                          int64_t workspace_bytes, void* stream) {                 \
+    return launch_huber_loss<T, S>(delta, prediction, target, loss, mean_loss, N, workspace,       \
+                                   workspace_bytes, stream);                                       \
+  }
+HUBER_LOSS_FUNCTIONS(f32_f32, float, float, float)
+HUBER_LOSS_FUNCTIONS(f64_f64, double, double, double)
+HUBER_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+HUBER_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)

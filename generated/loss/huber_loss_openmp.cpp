@@ -21,7 +21,7 @@
 #include "huber_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -74,32 +74,29 @@ void huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* target, S
     if (around_caches) finish_stores();
   });
   S total = S(0);
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    total = total + total_parts[n_first / n_chunk];
-  }
+  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) total = total + total_parts[n_first / n_chunk];
   mean_loss[0] = total / S(maximum(N, int64_t{1}));
 }
 
 // Checks the arguments, then runs.
-template <class Space, class DeltaElement, class PredictionElement, class Run>
-int launch_huber_loss(DeltaElement delta, const PredictionElement* prediction,
-                      const PredictionElement* target, PredictionElement* loss, DeltaElement* mean_loss,
-                      int64_t N, void* workspace, int64_t workspace_bytes, Run run) {
+template <class S, class T>
+int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* target, Stored<T>* loss,
+                      S* mean_loss, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{6, N}})) return status;
   const Array arrays[] = {{2, prediction, {N}}, {3, target, {N}}, {4, loss, {N}}, {5, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const Space space(N);
+  const HuberLossWorkspace<S, T> space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(delta, prediction, target, loss, mean_loss, N, memory.data);
+  huber_loss<S, T>(delta, prediction, target, loss, mean_loss, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_huber_loss(int64_t N) {
   if (const int status = check_sizes({{6, N}})) return -status;
-  return Space(N).bytes;
+  return HuberLossWorkspace<S, T>(N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -109,49 +106,21 @@ int64_t workspace_of_huber_loss(int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t huber_loss_f32_f32_openmp_workspace(int64_t N) {
-  BY_SET(return workspace_of_huber_loss<HuberLossWorkspace<float, float>>(N))
-}
-
-extern "C" int huber_loss_f32_f32_openmp(float delta, const float* prediction, const float* target,
-                                         float* loss, float* mean_loss, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_huber_loss<HuberLossWorkspace<float, float>>(
-      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<float, float>))
-}
-
-extern "C" int64_t huber_loss_f64_f64_openmp_workspace(int64_t N) {
-  BY_SET(return workspace_of_huber_loss<HuberLossWorkspace<double, double>>(N))
-}
-
-extern "C" int huber_loss_f64_f64_openmp(double delta, const double* prediction, const double* target,
-                                         double* loss, double* mean_loss, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_huber_loss<HuberLossWorkspace<double, double>>(
-      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<double, double>))
-}
-
-extern "C" int64_t huber_loss_bf16_f32_openmp_workspace(int64_t N) {
-  BY_SET(return workspace_of_huber_loss<HuberLossWorkspace<float, BF16>>(N))
-}
-
-extern "C" int huber_loss_bf16_f32_openmp(float delta, const uint16_t* prediction, const uint16_t* target,
-                                          uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
-                                          int64_t workspace_bytes) {
-  BY_SET(return launch_huber_loss<HuberLossWorkspace<float, BF16>>(
-      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<float, BF16>))
-}
-
-extern "C" int64_t huber_loss_f16_f32_openmp_workspace(int64_t N) {
-  BY_SET(return workspace_of_huber_loss<HuberLossWorkspace<float, F16>>(N))
-}
-
-extern "C" int huber_loss_f16_f32_openmp(float delta, const uint16_t* prediction, const uint16_t* target,
-                                         uint16_t* loss, float* mean_loss, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_huber_loss<HuberLossWorkspace<float, F16>>(
-      delta, prediction, target, loss, mean_loss, N, workspace, workspace_bytes, huber_loss<float, F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define HUBER_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                     \
+  extern "C" int64_t huber_loss_##NAME##_openmp_workspace(int64_t N) {                               \
+    BY_SET(return workspace_of_huber_loss<T, S>(N))                                                  \
+  }                                                                                                  \
+  extern "C" int huber_loss_##NAME##_openmp(T delta, const STORED* prediction, const STORED* target, \
+                                            STORED* loss, T* mean_loss, int64_t N, void* workspace,  \
+                                            int64_t workspace_bytes) {                               \
+    BY_SET(return launch_huber_loss<T, S>(delta, prediction, target, loss, mean_loss, N, workspace,  \
+                                          workspace_bytes))                                          \
+  }
+HUBER_LOSS_FUNCTIONS(f32_f32, float, float, float)
+HUBER_LOSS_FUNCTIONS(f64_f64, double, double, double)
+HUBER_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+HUBER_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
 extern "C" const char* huber_loss_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

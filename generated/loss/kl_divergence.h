@@ -28,8 +28,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   kl_divergence_error explains it.
 
@@ -66,10 +65,12 @@
 extern "C" {
 #endif
 
-// prediction: f32[B, V]
-// target: f32[B, V]
-// loss: f32[B]
-// mean_loss: f32[]
+// Arguments; a function's name says what T and S are:
+//   prediction: T[B, V]
+//   target: T[B, V]
+//   loss: S[B]
+//   mean_loss: S[]
+
 /* @function kl_divergence_f32_f32 args: in prediction f32 [B, V]; in target f32 [B, V]; out loss f32 [B]; out mean_loss f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
 int64_t kl_divergence_f32_f32_cuda_workspace(int64_t B, int64_t V);
 int kl_divergence_f32_f32_cuda(const float* prediction, const float* target, float* loss, float* mean_loss,
@@ -78,10 +79,6 @@ int64_t kl_divergence_f32_f32_openmp_workspace(int64_t B, int64_t V);
 int kl_divergence_f32_f32_openmp(const float* prediction, const float* target, float* loss, float* mean_loss,
                                  int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
 
-// prediction: f64[B, V]
-// target: f64[B, V]
-// loss: f64[B]
-// mean_loss: f64[]
 /* @function kl_divergence_f64_f64 args: in prediction f64 [B, V]; in target f64 [B, V]; out loss f64 [B]; out mean_loss f64 []; size B; size V; workspace workspace; workspace_openmp workspace */
 int64_t kl_divergence_f64_f64_cuda_workspace(int64_t B, int64_t V);
 int kl_divergence_f64_f64_cuda(const double* prediction, const double* target, double* loss,
@@ -92,10 +89,6 @@ int kl_divergence_f64_f64_openmp(const double* prediction, const double* target,
                                  double* mean_loss, int64_t B, int64_t V, void* workspace,
                                  int64_t workspace_bytes);
 
-// prediction: bf16[B, V]
-// target: bf16[B, V]
-// loss: f32[B]
-// mean_loss: f32[]
 /* @function kl_divergence_bf16_f32 args: in prediction bf16 [B, V]; in target bf16 [B, V]; out loss f32 [B]; out mean_loss f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
 int64_t kl_divergence_bf16_f32_cuda_workspace(int64_t B, int64_t V);
 int kl_divergence_bf16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
@@ -106,10 +99,6 @@ int kl_divergence_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* ta
                                   float* mean_loss, int64_t B, int64_t V, void* workspace,
                                   int64_t workspace_bytes);
 
-// prediction: f16[B, V]
-// target: f16[B, V]
-// loss: f32[B]
-// mean_loss: f32[]
 /* @function kl_divergence_f16_f32 args: in prediction f16 [B, V]; in target f16 [B, V]; out loss f32 [B]; out mean_loss f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
 int64_t kl_divergence_f16_f32_cuda_workspace(int64_t B, int64_t V);
 int kl_divergence_f16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
@@ -164,86 +153,34 @@ static inline const char* kl_divergence_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct kl_divergence_f32_f32_arguments {
-  const float* prediction = nullptr;
-  const float* target = nullptr;
-  float* loss = nullptr;
-  float* mean_loss = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class PredictionElement, class LossElement, auto* kCuda, auto* kOpenmp>
+struct kl_divergence_arguments {
+  const PredictionElement* prediction = nullptr;
+  const PredictionElement* target = nullptr;
+  LossElement* loss = nullptr;
+  LossElement* mean_loss = nullptr;
   int64_t B = 0;
   int64_t V = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int kl_divergence_cuda(const kl_divergence_arguments& a, void* stream) {
+    return kCuda(a.prediction, a.target, a.loss, a.mean_loss, a.B, a.V, a.workspace, a.workspace_bytes,
+                 stream);
+  }
+  friend int kl_divergence_openmp(const kl_divergence_arguments& a) {
+    return kOpenmp(a.prediction, a.target, a.loss, a.mean_loss, a.B, a.V, a.workspace, a.workspace_bytes);
+  }
 };
-inline int kl_divergence_f32_f32_cuda(const kl_divergence_f32_f32_arguments& arguments, void* stream) {
-  return kl_divergence_f32_f32_cuda(arguments.prediction, arguments.target, arguments.loss,
-                                    arguments.mean_loss, arguments.B, arguments.V, arguments.workspace,
-                                    arguments.workspace_bytes, stream);
-}
-inline int kl_divergence_f32_f32_openmp(const kl_divergence_f32_f32_arguments& arguments) {
-  return kl_divergence_f32_f32_openmp(arguments.prediction, arguments.target, arguments.loss,
-                                      arguments.mean_loss, arguments.B, arguments.V, arguments.workspace,
-                                      arguments.workspace_bytes);
-}
-struct kl_divergence_f64_f64_arguments {
-  const double* prediction = nullptr;
-  const double* target = nullptr;
-  double* loss = nullptr;
-  double* mean_loss = nullptr;
-  int64_t B = 0;
-  int64_t V = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int kl_divergence_f64_f64_cuda(const kl_divergence_f64_f64_arguments& arguments, void* stream) {
-  return kl_divergence_f64_f64_cuda(arguments.prediction, arguments.target, arguments.loss,
-                                    arguments.mean_loss, arguments.B, arguments.V, arguments.workspace,
-                                    arguments.workspace_bytes, stream);
-}
-inline int kl_divergence_f64_f64_openmp(const kl_divergence_f64_f64_arguments& arguments) {
-  return kl_divergence_f64_f64_openmp(arguments.prediction, arguments.target, arguments.loss,
-                                      arguments.mean_loss, arguments.B, arguments.V, arguments.workspace,
-                                      arguments.workspace_bytes);
-}
-struct kl_divergence_bf16_f32_arguments {
-  const uint16_t* prediction = nullptr;
-  const uint16_t* target = nullptr;
-  float* loss = nullptr;
-  float* mean_loss = nullptr;
-  int64_t B = 0;
-  int64_t V = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int kl_divergence_bf16_f32_cuda(const kl_divergence_bf16_f32_arguments& arguments, void* stream) {
-  return kl_divergence_bf16_f32_cuda(arguments.prediction, arguments.target, arguments.loss,
-                                     arguments.mean_loss, arguments.B, arguments.V, arguments.workspace,
-                                     arguments.workspace_bytes, stream);
-}
-inline int kl_divergence_bf16_f32_openmp(const kl_divergence_bf16_f32_arguments& arguments) {
-  return kl_divergence_bf16_f32_openmp(arguments.prediction, arguments.target, arguments.loss,
-                                       arguments.mean_loss, arguments.B, arguments.V, arguments.workspace,
-                                       arguments.workspace_bytes);
-}
-struct kl_divergence_f16_f32_arguments {
-  const uint16_t* prediction = nullptr;
-  const uint16_t* target = nullptr;
-  float* loss = nullptr;
-  float* mean_loss = nullptr;
-  int64_t B = 0;
-  int64_t V = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int kl_divergence_f16_f32_cuda(const kl_divergence_f16_f32_arguments& arguments, void* stream) {
-  return kl_divergence_f16_f32_cuda(arguments.prediction, arguments.target, arguments.loss,
-                                    arguments.mean_loss, arguments.B, arguments.V, arguments.workspace,
-                                    arguments.workspace_bytes, stream);
-}
-inline int kl_divergence_f16_f32_openmp(const kl_divergence_f16_f32_arguments& arguments) {
-  return kl_divergence_f16_f32_openmp(arguments.prediction, arguments.target, arguments.loss,
-                                      arguments.mean_loss, arguments.B, arguments.V, arguments.workspace,
-                                      arguments.workspace_bytes);
-}
+using kl_divergence_f32_f32_arguments =
+    kl_divergence_arguments<float, float, kl_divergence_f32_f32_cuda, kl_divergence_f32_f32_openmp>;
+using kl_divergence_f64_f64_arguments =
+    kl_divergence_arguments<double, double, kl_divergence_f64_f64_cuda, kl_divergence_f64_f64_openmp>;
+using kl_divergence_bf16_f32_arguments =
+    kl_divergence_arguments<uint16_t, float, kl_divergence_bf16_f32_cuda, kl_divergence_bf16_f32_openmp>;
+using kl_divergence_f16_f32_arguments =
+    kl_divergence_arguments<uint16_t, float, kl_divergence_f16_f32_cuda, kl_divergence_f16_f32_openmp>;
 
 #endif

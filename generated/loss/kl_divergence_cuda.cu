@@ -78,9 +78,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
     }
     total = total + total_own;
-    if (threadIdx.x == 0) {
-      loss[b] = total;
-    }
+    if (threadIdx.x == 0) loss[b] = total;
   }
 }
 
@@ -97,24 +95,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     const auto loss_pack = load_pack<16 / kBytes<S>, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 16 / kBytes<S>; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
+      if (i < remaining) total_own += loss_pack[i];
     }
   }
   const S total_part = block_fold(total_own, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts2[blockIdx.x] = total_part;
-  }
+  if (threadIdx.x == 0) total_parts2[blockIdx.x] = total_part;
   if (!is_last_block(ticket, gridDim.x)) return;
   S total_own2 = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total_own2 = total_own2 + total_parts2[part];
   }
   const S total = block_fold(total_own2, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
-  }
+  if (threadIdx.x == 0) mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
 }
 
 template <class Index, class S, class T>
@@ -158,75 +150,43 @@ cudaError_t kl_divergence(const Stored<T>* prediction, const Stored<T>* target, 
 }
 
 // Checks the arguments, then runs.
-template <class Space, class PredictionElement, class LossElement, class Run, class RunWide>
-int launch_kl_divergence(const PredictionElement* prediction, const PredictionElement* target,
-                         LossElement* loss, LossElement* mean_loss, int64_t B, int64_t V, void* workspace,
-                         int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+template <class S, class T>
+int launch_kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss, S* mean_loss,
+                         int64_t B, int64_t V, void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return status;
   const Array arrays[] = {{1, prediction, {B, V}}, {2, target, {B, V}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(B, V);
+  const KlDivergenceWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(prediction, target, loss, mean_loss, B, V, memory.data, queue)
-                           : run_wide(prediction, target, loss, mean_loss, B, V, memory.data, queue));
+  return cuda_status(
+      small ? kl_divergence<int32_t, S, T>(prediction, target, loss, mean_loss, B, V, memory.data, queue)
+            : kl_divergence<int64_t, S, T>(prediction, target, loss, mean_loss, B, V, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_kl_divergence(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return Space(B, V).bytes;
+  return KlDivergenceWorkspace<S, T>(B, V).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t kl_divergence_f32_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceWorkspace<float, float>>(B, V);
-}
-
-extern "C" int kl_divergence_f32_f32_cuda(const float* prediction, const float* target, float* loss,
-                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                          int64_t workspace_bytes, void* stream) {
-  return launch_kl_divergence<KlDivergenceWorkspace<float, float>>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      kl_divergence<int32_t, float, float>, kl_divergence<int64_t, float, float>);
-}
-
-extern "C" int64_t kl_divergence_f64_f64_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceWorkspace<double, double>>(B, V);
-}
-
-extern "C" int kl_divergence_f64_f64_cuda(const double* prediction, const double* target, double* loss,
-                                          double* mean_loss, int64_t B, int64_t V, void* workspace,
-                                          int64_t workspace_bytes, void* stream) {
-  return launch_kl_divergence<KlDivergenceWorkspace<double, double>>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      kl_divergence<int32_t, double, double>, kl_divergence<int64_t, double, double>);
-}
-
-extern "C" int64_t kl_divergence_bf16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceWorkspace<float, BF16>>(B, V);
-}
-
-extern "C" int kl_divergence_bf16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                           float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                           int64_t workspace_bytes, void* stream) {
-  return launch_kl_divergence<KlDivergenceWorkspace<float, BF16>>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      kl_divergence<int32_t, float, BF16>, kl_divergence<int64_t, float, BF16>);
-}
-
-extern "C" int64_t kl_divergence_f16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_kl_divergence<KlDivergenceWorkspace<float, F16>>(B, V);
-}
-
-extern "C" int kl_divergence_f16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                          int64_t workspace_bytes, void* stream) {
-  return launch_kl_divergence<KlDivergenceWorkspace<float, F16>>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      kl_divergence<int32_t, float, F16>, kl_divergence<int64_t, float, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define KL_DIVERGENCE_FUNCTIONS(NAME, T, S, STORED)                                                          \
+  extern "C" int64_t kl_divergence_##NAME##_cuda_workspace(int64_t B, int64_t V) {                           \
+    return workspace_of_kl_divergence<T, S>(B, V);                                                           \
+  }                                                                                                          \
+  extern "C" int kl_divergence_##NAME##_cuda(const STORED* prediction, const STORED* target, T* loss,        \
+                                             T* mean_loss, int64_t B, int64_t V, void* workspace,            \
+                                             int64_t workspace_bytes, void* stream) {                        \
+    return launch_kl_divergence<T, S>(prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, \
+                                      stream);                                                               \
+  }
+KL_DIVERGENCE_FUNCTIONS(f32_f32, float, float, float)
+KL_DIVERGENCE_FUNCTIONS(f64_f64, double, double, double)
+KL_DIVERGENCE_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+KL_DIVERGENCE_FUNCTIONS(f16_f32, float, F16, uint16_t)

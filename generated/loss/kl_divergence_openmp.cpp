@@ -21,7 +21,7 @@
 #include "kl_divergence_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -60,7 +60,7 @@ void kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss
       for (int64_t b = b_first; b < b_end; ++b) {
         S total = S(0);
         for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-          Lanes<S, kLanesOf<S>> total_lanes = S(0);
+          Vector<S> total_lanes = S(0);
           for_lanes<kLanesOf<S>>(
               v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) IN_SET {
                 const auto target_ = to_value<T>(load_once(&target[b * V + v], active));
@@ -86,25 +86,24 @@ void kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss
 }
 
 // Checks the arguments, then runs.
-template <class Space, class PredictionElement, class LossElement, class Run>
-int launch_kl_divergence(const PredictionElement* prediction, const PredictionElement* target,
-                         LossElement* loss, LossElement* mean_loss, int64_t B, int64_t V, void* workspace,
-                         int64_t workspace_bytes, Run run) {
+template <class S, class T>
+int launch_kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss, S* mean_loss,
+                         int64_t B, int64_t V, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return status;
   const Array arrays[] = {{1, prediction, {B, V}}, {2, target, {B, V}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const Space space(B, V);
+  const KlDivergenceWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(prediction, target, loss, mean_loss, B, V, memory.data);
+  kl_divergence<S, T>(prediction, target, loss, mean_loss, B, V, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_kl_divergence(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return Space(B, V).bytes;
+  return KlDivergenceWorkspace<S, T>(B, V).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -114,49 +113,21 @@ int64_t workspace_of_kl_divergence(int64_t B, int64_t V) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t kl_divergence_f32_f32_openmp_workspace(int64_t B, int64_t V) {
-  BY_SET(return workspace_of_kl_divergence<KlDivergenceWorkspace<float, float>>(B, V))
-}
-
-extern "C" int kl_divergence_f32_f32_openmp(const float* prediction, const float* target, float* loss,
-                                            float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                            int64_t workspace_bytes) {
-  BY_SET(return launch_kl_divergence<KlDivergenceWorkspace<float, float>>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<float, float>))
-}
-
-extern "C" int64_t kl_divergence_f64_f64_openmp_workspace(int64_t B, int64_t V) {
-  BY_SET(return workspace_of_kl_divergence<KlDivergenceWorkspace<double, double>>(B, V))
-}
-
-extern "C" int kl_divergence_f64_f64_openmp(const double* prediction, const double* target, double* loss,
-                                            double* mean_loss, int64_t B, int64_t V, void* workspace,
-                                            int64_t workspace_bytes) {
-  BY_SET(return launch_kl_divergence<KlDivergenceWorkspace<double, double>>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<double, double>))
-}
-
-extern "C" int64_t kl_divergence_bf16_f32_openmp_workspace(int64_t B, int64_t V) {
-  BY_SET(return workspace_of_kl_divergence<KlDivergenceWorkspace<float, BF16>>(B, V))
-}
-
-extern "C" int kl_divergence_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                             float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                             int64_t workspace_bytes) {
-  BY_SET(return launch_kl_divergence<KlDivergenceWorkspace<float, BF16>>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<float, BF16>))
-}
-
-extern "C" int64_t kl_divergence_f16_f32_openmp_workspace(int64_t B, int64_t V) {
-  BY_SET(return workspace_of_kl_divergence<KlDivergenceWorkspace<float, F16>>(B, V))
-}
-
-extern "C" int kl_divergence_f16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                            float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                            int64_t workspace_bytes) {
-  BY_SET(return launch_kl_divergence<KlDivergenceWorkspace<float, F16>>(
-      prediction, target, loss, mean_loss, B, V, workspace, workspace_bytes, kl_divergence<float, F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define KL_DIVERGENCE_FUNCTIONS(NAME, T, S, STORED)                                                     \
+  extern "C" int64_t kl_divergence_##NAME##_openmp_workspace(int64_t B, int64_t V) {                    \
+    BY_SET(return workspace_of_kl_divergence<T, S>(B, V))                                               \
+  }                                                                                                     \
+  extern "C" int kl_divergence_##NAME##_openmp(const STORED* prediction, const STORED* target, T* loss, \
+                                               T* mean_loss, int64_t B, int64_t V, void* workspace,     \
+                                               int64_t workspace_bytes) {                               \
+    BY_SET(return launch_kl_divergence<T, S>(prediction, target, loss, mean_loss, B, V, workspace,      \
+                                             workspace_bytes))                                          \
+  }
+KL_DIVERGENCE_FUNCTIONS(f32_f32, float, float, float)
+KL_DIVERGENCE_FUNCTIONS(f64_f64, double, double, double)
+KL_DIVERGENCE_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+KL_DIVERGENCE_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
 extern "C" const char* kl_divergence_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

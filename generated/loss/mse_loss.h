@@ -27,8 +27,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; mse_loss_error
 //   explains it.
 
@@ -65,9 +64,11 @@
 extern "C" {
 #endif
 
-// prediction: f32[N]
-// target: f32[N]
-// loss: f32[]
+// Arguments; a function's name says what T and S are:
+//   prediction: T[N]
+//   target: T[N]
+//   loss: S[]
+
 /* @function mse_loss_f32_f32 args: in prediction f32 [N]; in target f32 [N]; out loss f32 []; size N; workspace workspace; workspace_openmp workspace */
 int64_t mse_loss_f32_f32_cuda_workspace(int64_t N);
 int mse_loss_f32_f32_cuda(const float* prediction, const float* target, float* loss, int64_t N,
@@ -76,9 +77,6 @@ int64_t mse_loss_f32_f32_openmp_workspace(int64_t N);
 int mse_loss_f32_f32_openmp(const float* prediction, const float* target, float* loss, int64_t N,
                             void* workspace, int64_t workspace_bytes);
 
-// prediction: f64[N]
-// target: f64[N]
-// loss: f64[]
 /* @function mse_loss_f64_f64 args: in prediction f64 [N]; in target f64 [N]; out loss f64 []; size N; workspace workspace; workspace_openmp workspace */
 int64_t mse_loss_f64_f64_cuda_workspace(int64_t N);
 int mse_loss_f64_f64_cuda(const double* prediction, const double* target, double* loss, int64_t N,
@@ -87,9 +85,6 @@ int64_t mse_loss_f64_f64_openmp_workspace(int64_t N);
 int mse_loss_f64_f64_openmp(const double* prediction, const double* target, double* loss, int64_t N,
                             void* workspace, int64_t workspace_bytes);
 
-// prediction: bf16[N]
-// target: bf16[N]
-// loss: f32[]
 /* @function mse_loss_bf16_f32 args: in prediction bf16 [N]; in target bf16 [N]; out loss f32 []; size N; workspace workspace; workspace_openmp workspace */
 int64_t mse_loss_bf16_f32_cuda_workspace(int64_t N);
 int mse_loss_bf16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
@@ -98,9 +93,6 @@ int64_t mse_loss_bf16_f32_openmp_workspace(int64_t N);
 int mse_loss_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
                              void* workspace, int64_t workspace_bytes);
 
-// prediction: f16[N]
-// target: f16[N]
-// loss: f32[]
 /* @function mse_loss_f16_f32 args: in prediction f16 [N]; in target f16 [N]; out loss f32 []; size N; workspace workspace; workspace_openmp workspace */
 int64_t mse_loss_f16_f32_cuda_workspace(int64_t N);
 int mse_loss_f16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss, int64_t N,
@@ -145,70 +137,31 @@ static inline const char* mse_loss_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct mse_loss_f32_f32_arguments {
-  const float* prediction = nullptr;
-  const float* target = nullptr;
-  float* loss = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class PredictionElement, class LossElement, auto* kCuda, auto* kOpenmp>
+struct mse_loss_arguments {
+  const PredictionElement* prediction = nullptr;
+  const PredictionElement* target = nullptr;
+  LossElement* loss = nullptr;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int mse_loss_cuda(const mse_loss_arguments& a, void* stream) {
+    return kCuda(a.prediction, a.target, a.loss, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int mse_loss_openmp(const mse_loss_arguments& a) {
+    return kOpenmp(a.prediction, a.target, a.loss, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int mse_loss_f32_f32_cuda(const mse_loss_f32_f32_arguments& arguments, void* stream) {
-  return mse_loss_f32_f32_cuda(arguments.prediction, arguments.target, arguments.loss, arguments.N,
-                               arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int mse_loss_f32_f32_openmp(const mse_loss_f32_f32_arguments& arguments) {
-  return mse_loss_f32_f32_openmp(arguments.prediction, arguments.target, arguments.loss, arguments.N,
-                                 arguments.workspace, arguments.workspace_bytes);
-}
-struct mse_loss_f64_f64_arguments {
-  const double* prediction = nullptr;
-  const double* target = nullptr;
-  double* loss = nullptr;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int mse_loss_f64_f64_cuda(const mse_loss_f64_f64_arguments& arguments, void* stream) {
-  return mse_loss_f64_f64_cuda(arguments.prediction, arguments.target, arguments.loss, arguments.N,
-                               arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int mse_loss_f64_f64_openmp(const mse_loss_f64_f64_arguments& arguments) {
-  return mse_loss_f64_f64_openmp(arguments.prediction, arguments.target, arguments.loss, arguments.N,
-                                 arguments.workspace, arguments.workspace_bytes);
-}
-struct mse_loss_bf16_f32_arguments {
-  const uint16_t* prediction = nullptr;
-  const uint16_t* target = nullptr;
-  float* loss = nullptr;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int mse_loss_bf16_f32_cuda(const mse_loss_bf16_f32_arguments& arguments, void* stream) {
-  return mse_loss_bf16_f32_cuda(arguments.prediction, arguments.target, arguments.loss, arguments.N,
-                                arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int mse_loss_bf16_f32_openmp(const mse_loss_bf16_f32_arguments& arguments) {
-  return mse_loss_bf16_f32_openmp(arguments.prediction, arguments.target, arguments.loss, arguments.N,
-                                  arguments.workspace, arguments.workspace_bytes);
-}
-struct mse_loss_f16_f32_arguments {
-  const uint16_t* prediction = nullptr;
-  const uint16_t* target = nullptr;
-  float* loss = nullptr;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int mse_loss_f16_f32_cuda(const mse_loss_f16_f32_arguments& arguments, void* stream) {
-  return mse_loss_f16_f32_cuda(arguments.prediction, arguments.target, arguments.loss, arguments.N,
-                               arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int mse_loss_f16_f32_openmp(const mse_loss_f16_f32_arguments& arguments) {
-  return mse_loss_f16_f32_openmp(arguments.prediction, arguments.target, arguments.loss, arguments.N,
-                                 arguments.workspace, arguments.workspace_bytes);
-}
+using mse_loss_f32_f32_arguments =
+    mse_loss_arguments<float, float, mse_loss_f32_f32_cuda, mse_loss_f32_f32_openmp>;
+using mse_loss_f64_f64_arguments =
+    mse_loss_arguments<double, double, mse_loss_f64_f64_cuda, mse_loss_f64_f64_openmp>;
+using mse_loss_bf16_f32_arguments =
+    mse_loss_arguments<uint16_t, float, mse_loss_bf16_f32_cuda, mse_loss_bf16_f32_openmp>;
+using mse_loss_f16_f32_arguments =
+    mse_loss_arguments<uint16_t, float, mse_loss_f16_f32_cuda, mse_loss_f16_f32_openmp>;
 
 #endif

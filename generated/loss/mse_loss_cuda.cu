@@ -49,24 +49,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
 #pragma unroll
     for (int i = 0; i < 16 / kBytes<T>; ++i) {
       const S e = to_value<T>(prediction_pack[i]) - to_value<T>(target_pack[i]);
-      if (i < remaining) {
-        total_own += e * e;
-      }
+      if (i < remaining) total_own += e * e;
     }
   }
   const S total_part = block_fold(total_own, [](S a, S b) { return S(a + b); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
+  if (threadIdx.x == 0) total_parts[blockIdx.x] = total_part;
   if (!is_last_block(ticket, gridDim.x)) return;
   S total_own2 = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total_own2 = total_own2 + total_parts[part];
   }
   const S total = block_fold(total_own2, [](S a, S b) { return S(a + b); });
-  if (threadIdx.x == 0) {
-    loss[0] = total / S(maximum(int64_t(N), int64_t{1}));
-  }
+  if (threadIdx.x == 0) loss[0] = total / S(maximum(int64_t(N), int64_t{1}));
 }
 
 template <class Index, class S, class T>
@@ -89,71 +83,38 @@ cudaError_t mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* lo
 }
 
 // Checks the arguments, then runs.
-template <class Space, class PredictionElement, class LossElement, class Run, class RunWide>
-int launch_mse_loss(const PredictionElement* prediction, const PredictionElement* target, LossElement* loss,
-                    int64_t N, void* workspace, int64_t workspace_bytes, void* stream, Run run,
-                    RunWide run_wide) {
+template <class S, class T>
+int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int64_t N, void* workspace,
+                    int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{4, N}})) return status;
   const Array arrays[] = {{1, prediction, {N}}, {2, target, {N}}, {3, loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(N);
+  const MseLossWorkspace<S, T> space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(prediction, target, loss, N, memory.data, queue)
-                           : run_wide(prediction, target, loss, N, memory.data, queue));
+  return cuda_status(small ? mse_loss<int32_t, S, T>(prediction, target, loss, N, memory.data, queue)
+                           : mse_loss<int64_t, S, T>(prediction, target, loss, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_mse_loss(int64_t N) {
   if (const int status = check_sizes({{4, N}})) return -status;
-  return Space(N).bytes;
+  return MseLossWorkspace<S, T>(N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t mse_loss_f32_f32_cuda_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossWorkspace<float, float>>(N);
-}
-
-extern "C" int mse_loss_f32_f32_cuda(const float* prediction, const float* target, float* loss, int64_t N,
-                                     void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mse_loss<MseLossWorkspace<float, float>>(
-      prediction, target, loss, N, workspace, workspace_bytes, stream, mse_loss<int32_t, float, float>,
-      mse_loss<int64_t, float, float>);
-}
-
-extern "C" int64_t mse_loss_f64_f64_cuda_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossWorkspace<double, double>>(N);
-}
-
-extern "C" int mse_loss_f64_f64_cuda(const double* prediction, const double* target, double* loss, int64_t N,
-                                     void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mse_loss<MseLossWorkspace<double, double>>(
-      prediction, target, loss, N, workspace, workspace_bytes, stream, mse_loss<int32_t, double, double>,
-      mse_loss<int64_t, double, double>);
-}
-
-extern "C" int64_t mse_loss_bf16_f32_cuda_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossWorkspace<float, BF16>>(N);
-}
-
-extern "C" int mse_loss_bf16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                      int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mse_loss<MseLossWorkspace<float, BF16>>(
-      prediction, target, loss, N, workspace, workspace_bytes, stream, mse_loss<int32_t, float, BF16>,
-      mse_loss<int64_t, float, BF16>);
-}
-
-extern "C" int64_t mse_loss_f16_f32_cuda_workspace(int64_t N) {
-  return workspace_of_mse_loss<MseLossWorkspace<float, F16>>(N);
-}
-
-extern "C" int mse_loss_f16_f32_cuda(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                     int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mse_loss<MseLossWorkspace<float, F16>>(prediction, target, loss, N, workspace,
-                                                       workspace_bytes, stream, mse_loss<int32_t, float, F16>,
-                                                       mse_loss<int64_t, float, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define MSE_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                              \
+  extern "C" int64_t mse_loss_##NAME##_cuda_workspace(int64_t N) { return workspace_of_mse_loss<T, S>(N); } \
+  extern "C" int mse_loss_##NAME##_cuda(const STORED* prediction, const STORED* target, T* loss, int64_t N, \
+                                        void* workspace, int64_t workspace_bytes, void* stream) {           \
+    return launch_mse_loss<T, S>(prediction, target, loss, N, workspace, workspace_bytes, stream);          \
+  }
+MSE_LOSS_FUNCTIONS(f32_f32, float, float, float)
+MSE_LOSS_FUNCTIONS(f64_f64, double, double, double)
+MSE_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+MSE_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)

@@ -20,7 +20,7 @@
 #include "mse_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -68,31 +68,29 @@ void mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int
     }
   });
   S total = S(0);
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-    total = total + total_parts[n_first / n_chunk];
-  }
+  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) total = total + total_parts[n_first / n_chunk];
   loss[0] = total / S(maximum(N, int64_t{1}));
 }
 
 // Checks the arguments, then runs.
-template <class Space, class PredictionElement, class LossElement, class Run>
-int launch_mse_loss(const PredictionElement* prediction, const PredictionElement* target, LossElement* loss,
-                    int64_t N, void* workspace, int64_t workspace_bytes, Run run) {
+template <class S, class T>
+int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int64_t N, void* workspace,
+                    int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, N}})) return status;
   const Array arrays[] = {{1, prediction, {N}}, {2, target, {N}}, {3, loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const Space space(N);
+  const MseLossWorkspace<S, T> space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(prediction, target, loss, N, memory.data);
+  mse_loss<S, T>(prediction, target, loss, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_mse_loss(int64_t N) {
   if (const int status = check_sizes({{4, N}})) return -status;
-  return Space(N).bytes;
+  return MseLossWorkspace<S, T>(N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -102,45 +100,19 @@ int64_t workspace_of_mse_loss(int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t mse_loss_f32_f32_openmp_workspace(int64_t N) {
-  BY_SET(return workspace_of_mse_loss<MseLossWorkspace<float, float>>(N))
-}
-
-extern "C" int mse_loss_f32_f32_openmp(const float* prediction, const float* target, float* loss, int64_t N,
-                                       void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_mse_loss<MseLossWorkspace<float, float>>(prediction, target, loss, N, workspace,
-                                                                workspace_bytes, mse_loss<float, float>))
-}
-
-extern "C" int64_t mse_loss_f64_f64_openmp_workspace(int64_t N) {
-  BY_SET(return workspace_of_mse_loss<MseLossWorkspace<double, double>>(N))
-}
-
-extern "C" int mse_loss_f64_f64_openmp(const double* prediction, const double* target, double* loss,
-                                       int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_mse_loss<MseLossWorkspace<double, double>>(prediction, target, loss, N, workspace,
-                                                                  workspace_bytes, mse_loss<double, double>))
-}
-
-extern "C" int64_t mse_loss_bf16_f32_openmp_workspace(int64_t N) {
-  BY_SET(return workspace_of_mse_loss<MseLossWorkspace<float, BF16>>(N))
-}
-
-extern "C" int mse_loss_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                        int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_mse_loss<MseLossWorkspace<float, BF16>>(prediction, target, loss, N, workspace,
-                                                               workspace_bytes, mse_loss<float, BF16>))
-}
-
-extern "C" int64_t mse_loss_f16_f32_openmp_workspace(int64_t N) {
-  BY_SET(return workspace_of_mse_loss<MseLossWorkspace<float, F16>>(N))
-}
-
-extern "C" int mse_loss_f16_f32_openmp(const uint16_t* prediction, const uint16_t* target, float* loss,
-                                       int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_mse_loss<MseLossWorkspace<float, F16>>(prediction, target, loss, N, workspace,
-                                                              workspace_bytes, mse_loss<float, F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define MSE_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                     \
+  extern "C" int64_t mse_loss_##NAME##_openmp_workspace(int64_t N) {                               \
+    BY_SET(return workspace_of_mse_loss<T, S>(N))                                                  \
+  }                                                                                                \
+  extern "C" int mse_loss_##NAME##_openmp(const STORED* prediction, const STORED* target, T* loss, \
+                                          int64_t N, void* workspace, int64_t workspace_bytes) {   \
+    BY_SET(return launch_mse_loss<T, S>(prediction, target, loss, N, workspace, workspace_bytes))  \
+  }
+MSE_LOSS_FUNCTIONS(f32_f32, float, float, float)
+MSE_LOSS_FUNCTIONS(f64_f64, double, double, double)
+MSE_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+MSE_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
 extern "C" const char* mse_loss_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -29,8 +29,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   triplet_loss_error explains it.
 
@@ -67,11 +66,13 @@
 extern "C" {
 #endif
 
-// anchor: f32[B, D]
-// positive: f32[B, D]
-// negative: f32[B, D]
-// loss: f32[B]
-// mean_loss: f32[]
+// Arguments; a function's name says what T and S are:
+//   anchor: T[B, D]
+//   positive: T[B, D]
+//   negative: T[B, D]
+//   loss: S[B]
+//   mean_loss: S[]
+
 /* @function triplet_loss_f32_f32 args: in anchor f32 [B, D]; in positive f32 [B, D]; in negative f32 [B, D]; out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
 int64_t triplet_loss_f32_f32_cuda_workspace(int64_t B, int64_t D);
 int triplet_loss_f32_f32_cuda(const float* anchor, const float* positive, const float* negative, float* loss,
@@ -82,11 +83,6 @@ int triplet_loss_f32_f32_openmp(const float* anchor, const float* positive, cons
                                 float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
                                 int64_t workspace_bytes);
 
-// anchor: f64[B, D]
-// positive: f64[B, D]
-// negative: f64[B, D]
-// loss: f64[B]
-// mean_loss: f64[]
 /* @function triplet_loss_f64_f64 args: in anchor f64 [B, D]; in positive f64 [B, D]; in negative f64 [B, D]; out loss f64 [B]; out mean_loss f64 []; size B; size D; workspace workspace; workspace_openmp workspace */
 int64_t triplet_loss_f64_f64_cuda_workspace(int64_t B, int64_t D);
 int triplet_loss_f64_f64_cuda(const double* anchor, const double* positive, const double* negative,
@@ -97,11 +93,6 @@ int triplet_loss_f64_f64_openmp(const double* anchor, const double* positive, co
                                 double* loss, double* mean_loss, int64_t B, int64_t D, void* workspace,
                                 int64_t workspace_bytes);
 
-// anchor: bf16[B, D]
-// positive: bf16[B, D]
-// negative: bf16[B, D]
-// loss: f32[B]
-// mean_loss: f32[]
 /* @function triplet_loss_bf16_f32 args: in anchor bf16 [B, D]; in positive bf16 [B, D]; in negative bf16 [B, D]; out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
 int64_t triplet_loss_bf16_f32_cuda_workspace(int64_t B, int64_t D);
 int triplet_loss_bf16_f32_cuda(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
@@ -112,11 +103,6 @@ int triplet_loss_bf16_f32_openmp(const uint16_t* anchor, const uint16_t* positiv
                                  float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
                                  int64_t workspace_bytes);
 
-// anchor: f16[B, D]
-// positive: f16[B, D]
-// negative: f16[B, D]
-// loss: f32[B]
-// mean_loss: f32[]
 /* @function triplet_loss_f16_f32 args: in anchor f16 [B, D]; in positive f16 [B, D]; in negative f16 [B, D]; out loss f32 [B]; out mean_loss f32 []; size B; size D; workspace workspace; workspace_openmp workspace */
 int64_t triplet_loss_f16_f32_cuda_workspace(int64_t B, int64_t D);
 int triplet_loss_f16_f32_cuda(const uint16_t* anchor, const uint16_t* positive, const uint16_t* negative,
@@ -177,90 +163,36 @@ static inline const char* triplet_loss_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct triplet_loss_f32_f32_arguments {
-  const float* anchor = nullptr;
-  const float* positive = nullptr;
-  const float* negative = nullptr;
-  float* loss = nullptr;
-  float* mean_loss = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class AnchorElement, class LossElement, auto* kCuda, auto* kOpenmp>
+struct triplet_loss_arguments {
+  const AnchorElement* anchor = nullptr;
+  const AnchorElement* positive = nullptr;
+  const AnchorElement* negative = nullptr;
+  LossElement* loss = nullptr;
+  LossElement* mean_loss = nullptr;
   int64_t B = 0;
   int64_t D = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int triplet_loss_cuda(const triplet_loss_arguments& a, void* stream) {
+    return kCuda(a.anchor, a.positive, a.negative, a.loss, a.mean_loss, a.B, a.D, a.workspace,
+                 a.workspace_bytes, stream);
+  }
+  friend int triplet_loss_openmp(const triplet_loss_arguments& a) {
+    return kOpenmp(a.anchor, a.positive, a.negative, a.loss, a.mean_loss, a.B, a.D, a.workspace,
+                   a.workspace_bytes);
+  }
 };
-inline int triplet_loss_f32_f32_cuda(const triplet_loss_f32_f32_arguments& arguments, void* stream) {
-  return triplet_loss_f32_f32_cuda(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
-                                   arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
-                                   arguments.workspace_bytes, stream);
-}
-inline int triplet_loss_f32_f32_openmp(const triplet_loss_f32_f32_arguments& arguments) {
-  return triplet_loss_f32_f32_openmp(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
-                                     arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
-                                     arguments.workspace_bytes);
-}
-struct triplet_loss_f64_f64_arguments {
-  const double* anchor = nullptr;
-  const double* positive = nullptr;
-  const double* negative = nullptr;
-  double* loss = nullptr;
-  double* mean_loss = nullptr;
-  int64_t B = 0;
-  int64_t D = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int triplet_loss_f64_f64_cuda(const triplet_loss_f64_f64_arguments& arguments, void* stream) {
-  return triplet_loss_f64_f64_cuda(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
-                                   arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
-                                   arguments.workspace_bytes, stream);
-}
-inline int triplet_loss_f64_f64_openmp(const triplet_loss_f64_f64_arguments& arguments) {
-  return triplet_loss_f64_f64_openmp(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
-                                     arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
-                                     arguments.workspace_bytes);
-}
-struct triplet_loss_bf16_f32_arguments {
-  const uint16_t* anchor = nullptr;
-  const uint16_t* positive = nullptr;
-  const uint16_t* negative = nullptr;
-  float* loss = nullptr;
-  float* mean_loss = nullptr;
-  int64_t B = 0;
-  int64_t D = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int triplet_loss_bf16_f32_cuda(const triplet_loss_bf16_f32_arguments& arguments, void* stream) {
-  return triplet_loss_bf16_f32_cuda(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
-                                    arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
-                                    arguments.workspace_bytes, stream);
-}
-inline int triplet_loss_bf16_f32_openmp(const triplet_loss_bf16_f32_arguments& arguments) {
-  return triplet_loss_bf16_f32_openmp(arguments.anchor, arguments.positive, arguments.negative,
-                                      arguments.loss, arguments.mean_loss, arguments.B, arguments.D,
-                                      arguments.workspace, arguments.workspace_bytes);
-}
-struct triplet_loss_f16_f32_arguments {
-  const uint16_t* anchor = nullptr;
-  const uint16_t* positive = nullptr;
-  const uint16_t* negative = nullptr;
-  float* loss = nullptr;
-  float* mean_loss = nullptr;
-  int64_t B = 0;
-  int64_t D = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int triplet_loss_f16_f32_cuda(const triplet_loss_f16_f32_arguments& arguments, void* stream) {
-  return triplet_loss_f16_f32_cuda(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
-                                   arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
-                                   arguments.workspace_bytes, stream);
-}
-inline int triplet_loss_f16_f32_openmp(const triplet_loss_f16_f32_arguments& arguments) {
-  return triplet_loss_f16_f32_openmp(arguments.anchor, arguments.positive, arguments.negative, arguments.loss,
-                                     arguments.mean_loss, arguments.B, arguments.D, arguments.workspace,
-                                     arguments.workspace_bytes);
-}
+using triplet_loss_f32_f32_arguments =
+    triplet_loss_arguments<float, float, triplet_loss_f32_f32_cuda, triplet_loss_f32_f32_openmp>;
+using triplet_loss_f64_f64_arguments =
+    triplet_loss_arguments<double, double, triplet_loss_f64_f64_cuda, triplet_loss_f64_f64_openmp>;
+using triplet_loss_bf16_f32_arguments =
+    triplet_loss_arguments<uint16_t, float, triplet_loss_bf16_f32_cuda, triplet_loss_bf16_f32_openmp>;
+using triplet_loss_f16_f32_arguments =
+    triplet_loss_arguments<uint16_t, float, triplet_loss_f16_f32_cuda, triplet_loss_f16_f32_openmp>;
 
 #endif

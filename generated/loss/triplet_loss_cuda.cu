@@ -67,12 +67,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const S v = to_value<T>(anchor_pack[i]) - to_value<T>(positive_pack[i]);
         const S v_2 = to_value<T>(anchor_pack[i]) - to_value<T>(negative_pack[i]);
-        if (i < remaining) {
-          total_own += v * v;
-        }
-        if (i < remaining) {
-          total2_own += v_2 * v_2;
-        }
+        if (i < remaining) total_own += v * v;
+        if (i < remaining) total2_own += v_2 * v_2;
       }
     }
     total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
@@ -92,9 +88,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     }
     total = total + total_own;
     total2 = total2 + total2_own;
-    if (threadIdx.x == 0) {
-      loss[b] = maximum(sqrt(total) - sqrt(total2) + S(1), S(0));
-    }
+    if (threadIdx.x == 0) loss[b] = maximum(sqrt(total) - sqrt(total2) + S(1), S(0));
   }
 }
 
@@ -111,24 +105,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     const auto loss_pack = load_pack<16 / kBytes<S>, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 16 / kBytes<S>; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
+      if (i < remaining) total_own += loss_pack[i];
     }
   }
   const S total_part = block_fold(total_own, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts2[blockIdx.x] = total_part;
-  }
+  if (threadIdx.x == 0) total_parts2[blockIdx.x] = total_part;
   if (!is_last_block(ticket, gridDim.x)) return;
   S total_own2 = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total_own2 = total_own2 + total_parts2[part];
   }
   const S total = block_fold(total_own2, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
-  }
+  if (threadIdx.x == 0) mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
 }
 
 template <class Index, class S, class T>
@@ -173,77 +161,46 @@ cudaError_t triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, con
 }
 
 // Checks the arguments, then runs.
-template <class Space, class AnchorElement, class LossElement, class Run, class RunWide>
-int launch_triplet_loss(const AnchorElement* anchor, const AnchorElement* positive,
-                        const AnchorElement* negative, LossElement* loss, LossElement* mean_loss, int64_t B,
-                        int64_t D, void* workspace, int64_t workspace_bytes, void* stream, Run run,
-                        RunWide run_wide) {
+template <class S, class T>
+int launch_triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stored<T>* negative,
+                        S* loss, S* mean_loss, int64_t B, int64_t D, void* workspace, int64_t workspace_bytes,
+                        void* stream) {
   if (const int status = check_sizes({{6, B}, {7, D}})) return status;
   const Array arrays[] = {
       {1, anchor, {B, D}}, {2, positive, {B, D}}, {3, negative, {B, D}}, {4, loss, {B}}, {5, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(larger(B * D, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(B, D);
+  const TripletLossWorkspace<S, T> space(B, D);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(anchor, positive, negative, loss, mean_loss, B, D, memory.data, queue)
-                           : run_wide(anchor, positive, negative, loss, mean_loss, B, D, memory.data, queue));
+  return cuda_status(small ? triplet_loss<int32_t, S, T>(anchor, positive, negative, loss, mean_loss, B, D,
+                                                         memory.data, queue)
+                           : triplet_loss<int64_t, S, T>(anchor, positive, negative, loss, mean_loss, B, D,
+                                                         memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_triplet_loss(int64_t B, int64_t D) {
   if (const int status = check_sizes({{6, B}, {7, D}})) return -status;
-  return Space(B, D).bytes;
+  return TripletLossWorkspace<S, T>(B, D).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t triplet_loss_f32_f32_cuda_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossWorkspace<float, float>>(B, D);
-}
-
-extern "C" int triplet_loss_f32_f32_cuda(const float* anchor, const float* positive, const float* negative,
-                                         float* loss, float* mean_loss, int64_t B, int64_t D, void* workspace,
-                                         int64_t workspace_bytes, void* stream) {
-  return launch_triplet_loss<TripletLossWorkspace<float, float>>(
-      anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes, stream,
-      triplet_loss<int32_t, float, float>, triplet_loss<int64_t, float, float>);
-}
-
-extern "C" int64_t triplet_loss_f64_f64_cuda_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossWorkspace<double, double>>(B, D);
-}
-
-extern "C" int triplet_loss_f64_f64_cuda(const double* anchor, const double* positive, const double* negative,
-                                         double* loss, double* mean_loss, int64_t B, int64_t D,
-                                         void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_triplet_loss<TripletLossWorkspace<double, double>>(
-      anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes, stream,
-      triplet_loss<int32_t, double, double>, triplet_loss<int64_t, double, double>);
-}
-
-extern "C" int64_t triplet_loss_bf16_f32_cuda_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossWorkspace<float, BF16>>(B, D);
-}
-
-extern "C" int triplet_loss_bf16_f32_cuda(const uint16_t* anchor, const uint16_t* positive,
-                                          const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
-                                          int64_t D, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_triplet_loss<TripletLossWorkspace<float, BF16>>(
-      anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes, stream,
-      triplet_loss<int32_t, float, BF16>, triplet_loss<int64_t, float, BF16>);
-}
-
-extern "C" int64_t triplet_loss_f16_f32_cuda_workspace(int64_t B, int64_t D) {
-  return workspace_of_triplet_loss<TripletLossWorkspace<float, F16>>(B, D);
-}
-
-extern "C" int triplet_loss_f16_f32_cuda(const uint16_t* anchor, const uint16_t* positive,
-                                         const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
-                                         int64_t D, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_triplet_loss<TripletLossWorkspace<float, F16>>(
-      anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes, stream,
-      triplet_loss<int32_t, float, F16>, triplet_loss<int64_t, float, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define TRIPLET_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                 \
+  extern "C" int64_t triplet_loss_##NAME##_cuda_workspace(int64_t B, int64_t D) {                  \
+    return workspace_of_triplet_loss<T, S>(B, D);                                                  \
+  }                                                                                                \
+  extern "C" int triplet_loss_##NAME##_cuda(                                                       \
+      const STORED* anchor, const STORED* positive, const STORED* negative, T* loss, T* mean_loss, \
+      int64_t B, int64_t D, void* workspace, int64_t workspace_bytes, void* stream) {              \
+    return launch_triplet_loss<T, S>(anchor, positive, negative, loss, mean_loss, B, D, workspace, \
+                                     workspace_bytes, stream);                                     \
+  }
+TRIPLET_LOSS_FUNCTIONS(f32_f32, float, float, float)
+TRIPLET_LOSS_FUNCTIONS(f64_f64, double, double, double)
+TRIPLET_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+TRIPLET_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)

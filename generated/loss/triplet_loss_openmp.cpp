@@ -23,7 +23,7 @@
 #include "triplet_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -91,26 +91,26 @@ void triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stor
 }
 
 // Checks the arguments, then runs.
-template <class Space, class AnchorElement, class LossElement, class Run>
-int launch_triplet_loss(const AnchorElement* anchor, const AnchorElement* positive,
-                        const AnchorElement* negative, LossElement* loss, LossElement* mean_loss, int64_t B,
-                        int64_t D, void* workspace, int64_t workspace_bytes, Run run) {
+template <class S, class T>
+int launch_triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stored<T>* negative,
+                        S* loss, S* mean_loss, int64_t B, int64_t D, void* workspace,
+                        int64_t workspace_bytes) {
   if (const int status = check_sizes({{6, B}, {7, D}})) return status;
   const Array arrays[] = {
       {1, anchor, {B, D}}, {2, positive, {B, D}}, {3, negative, {B, D}}, {4, loss, {B}}, {5, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const Space space(B, D);
+  const TripletLossWorkspace<S, T> space(B, D);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(anchor, positive, negative, loss, mean_loss, B, D, memory.data);
+  triplet_loss<S, T>(anchor, positive, negative, loss, mean_loss, B, D, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_triplet_loss(int64_t B, int64_t D) {
   if (const int status = check_sizes({{6, B}, {7, D}})) return -status;
-  return Space(B, D).bytes;
+  return TripletLossWorkspace<S, T>(B, D).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -120,53 +120,21 @@ int64_t workspace_of_triplet_loss(int64_t B, int64_t D) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t triplet_loss_f32_f32_openmp_workspace(int64_t B, int64_t D) {
-  BY_SET(return workspace_of_triplet_loss<TripletLossWorkspace<float, float>>(B, D))
-}
-
-extern "C" int triplet_loss_f32_f32_openmp(const float* anchor, const float* positive, const float* negative,
-                                           float* loss, float* mean_loss, int64_t B, int64_t D,
-                                           void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_triplet_loss<TripletLossWorkspace<float, float>>(
-      anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes,
-      triplet_loss<float, float>))
-}
-
-extern "C" int64_t triplet_loss_f64_f64_openmp_workspace(int64_t B, int64_t D) {
-  BY_SET(return workspace_of_triplet_loss<TripletLossWorkspace<double, double>>(B, D))
-}
-
-extern "C" int triplet_loss_f64_f64_openmp(const double* anchor, const double* positive,
-                                           const double* negative, double* loss, double* mean_loss, int64_t B,
-                                           int64_t D, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_triplet_loss<TripletLossWorkspace<double, double>>(
-      anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes,
-      triplet_loss<double, double>))
-}
-
-extern "C" int64_t triplet_loss_bf16_f32_openmp_workspace(int64_t B, int64_t D) {
-  BY_SET(return workspace_of_triplet_loss<TripletLossWorkspace<float, BF16>>(B, D))
-}
-
-extern "C" int triplet_loss_bf16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
-                                            const uint16_t* negative, float* loss, float* mean_loss,
-                                            int64_t B, int64_t D, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_triplet_loss<TripletLossWorkspace<float, BF16>>(
-      anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes,
-      triplet_loss<float, BF16>))
-}
-
-extern "C" int64_t triplet_loss_f16_f32_openmp_workspace(int64_t B, int64_t D) {
-  BY_SET(return workspace_of_triplet_loss<TripletLossWorkspace<float, F16>>(B, D))
-}
-
-extern "C" int triplet_loss_f16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
-                                           const uint16_t* negative, float* loss, float* mean_loss, int64_t B,
-                                           int64_t D, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_triplet_loss<TripletLossWorkspace<float, F16>>(
-      anchor, positive, negative, loss, mean_loss, B, D, workspace, workspace_bytes,
-      triplet_loss<float, F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define TRIPLET_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                        \
+  extern "C" int64_t triplet_loss_##NAME##_openmp_workspace(int64_t B, int64_t D) {                       \
+    BY_SET(return workspace_of_triplet_loss<T, S>(B, D))                                                  \
+  }                                                                                                       \
+  extern "C" int triplet_loss_##NAME##_openmp(const STORED* anchor, const STORED* positive,               \
+                                              const STORED* negative, T* loss, T* mean_loss, int64_t B,   \
+                                              int64_t D, void* workspace, int64_t workspace_bytes) {      \
+    BY_SET(return launch_triplet_loss<T, S>(anchor, positive, negative, loss, mean_loss, B, D, workspace, \
+                                            workspace_bytes))                                             \
+  }
+TRIPLET_LOSS_FUNCTIONS(f32_f32, float, float, float)
+TRIPLET_LOSS_FUNCTIONS(f64_f64, double, double, double)
+TRIPLET_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+TRIPLET_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
 extern "C" const char* triplet_loss_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

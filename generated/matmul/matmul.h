@@ -60,32 +60,25 @@
 extern "C" {
 #endif
 
-// x: f32[M, K]
-// y: f32[K, N]
-// z: f32[M, N]
+// Arguments; a function's name says what T is:
+//   x: T[M, K]
+//   y: T[K, N]
+//   z: T[M, N]
+
 /* @function matmul_f32 args: in x f32 [M, K]; in y f32 [K, N]; out z f32 [M, N]; size M; size K; size N */
 int matmul_f32_cuda(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N, void* stream);
 int matmul_f32_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N);
 
-// x: f64[M, K]
-// y: f64[K, N]
-// z: f64[M, N]
 /* @function matmul_f64 args: in x f64 [M, K]; in y f64 [K, N]; out z f64 [M, N]; size M; size K; size N */
 int matmul_f64_cuda(const double* x, const double* y, double* z, int64_t M, int64_t K, int64_t N,
                     void* stream);
 int matmul_f64_openmp(const double* x, const double* y, double* z, int64_t M, int64_t K, int64_t N);
 
-// x: bf16[M, K]
-// y: bf16[K, N]
-// z: bf16[M, N]
 /* @function matmul_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; out z bf16 [M, N]; size M; size K; size N */
 int matmul_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K, int64_t N,
                      void* stream);
 int matmul_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K, int64_t N);
 
-// x: f16[M, K]
-// y: f16[K, N]
-// z: f16[M, N]
 /* @function matmul_f16 args: in x f16 [M, K]; in y f16 [K, N]; out z f16 [M, N]; size M; size K; size N */
 int matmul_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K, int64_t N,
                     void* stream);
@@ -124,66 +117,25 @@ static inline const char* matmul_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct matmul_f32_arguments {
-  const float* x = nullptr;
-  const float* y = nullptr;
-  float* z = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct matmul_arguments {
+  const T* x = nullptr;
+  const T* y = nullptr;
+  T* z = nullptr;
   int64_t M = 0;
   int64_t K = 0;
   int64_t N = 0;
+
+  friend int matmul_cuda(const matmul_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.z, a.M, a.K, a.N, stream);
+  }
+  friend int matmul_openmp(const matmul_arguments& a) { return kOpenmp(a.x, a.y, a.z, a.M, a.K, a.N); }
 };
-inline int matmul_f32_cuda(const matmul_f32_arguments& arguments, void* stream) {
-  return matmul_f32_cuda(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N,
-                         stream);
-}
-inline int matmul_f32_openmp(const matmul_f32_arguments& arguments) {
-  return matmul_f32_openmp(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N);
-}
-struct matmul_f64_arguments {
-  const double* x = nullptr;
-  const double* y = nullptr;
-  double* z = nullptr;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-};
-inline int matmul_f64_cuda(const matmul_f64_arguments& arguments, void* stream) {
-  return matmul_f64_cuda(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N,
-                         stream);
-}
-inline int matmul_f64_openmp(const matmul_f64_arguments& arguments) {
-  return matmul_f64_openmp(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N);
-}
-struct matmul_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* y = nullptr;
-  uint16_t* z = nullptr;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-};
-inline int matmul_bf16_cuda(const matmul_bf16_arguments& arguments, void* stream) {
-  return matmul_bf16_cuda(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N,
-                          stream);
-}
-inline int matmul_bf16_openmp(const matmul_bf16_arguments& arguments) {
-  return matmul_bf16_openmp(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N);
-}
-struct matmul_f16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* y = nullptr;
-  uint16_t* z = nullptr;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-};
-inline int matmul_f16_cuda(const matmul_f16_arguments& arguments, void* stream) {
-  return matmul_f16_cuda(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N,
-                         stream);
-}
-inline int matmul_f16_openmp(const matmul_f16_arguments& arguments) {
-  return matmul_f16_openmp(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N);
-}
+using matmul_f32_arguments = matmul_arguments<float, matmul_f32_cuda, matmul_f32_openmp>;
+using matmul_f64_arguments = matmul_arguments<double, matmul_f64_cuda, matmul_f64_openmp>;
+using matmul_bf16_arguments = matmul_arguments<uint16_t, matmul_bf16_cuda, matmul_bf16_openmp>;
+using matmul_f16_arguments = matmul_arguments<uint16_t, matmul_f16_cuda, matmul_f16_openmp>;
 
 #endif

@@ -61,60 +61,42 @@
 extern "C" {
 #endif
 
-// x: f32[M, K]
-// y: f32[K, N]
-// bias: f32[N]
-// z: f32[M, N]
+// Arguments; a function's name says what T is:
+//   x: T[M, K]
+//   y: T[K, N]
+//   bias: f32[N]
+//   z: T[M, N]
+
 /* @function matmul_activation_identity_f32 args: in x f32 [M, K]; in y f32 [K, N]; in bias f32 [N]; out z f32 [M, N]; size M; size K; size N */
 int matmul_activation_identity_f32_cuda(const float* x, const float* y, const float* bias, float* z,
                                         int64_t M, int64_t K, int64_t N, void* stream);
 int matmul_activation_identity_f32_openmp(const float* x, const float* y, const float* bias, float* z,
                                           int64_t M, int64_t K, int64_t N);
 
-// x: bf16[M, K]
-// y: bf16[K, N]
-// bias: f32[N]
-// z: bf16[M, N]
 /* @function matmul_activation_identity_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; in bias f32 [N]; out z bf16 [M, N]; size M; size K; size N */
 int matmul_activation_identity_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
                                          int64_t M, int64_t K, int64_t N, void* stream);
 int matmul_activation_identity_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias,
                                            uint16_t* z, int64_t M, int64_t K, int64_t N);
 
-// x: f32[M, K]
-// y: f32[K, N]
-// bias: f32[N]
-// z: f32[M, N]
 /* @function matmul_activation_relu_f32 args: in x f32 [M, K]; in y f32 [K, N]; in bias f32 [N]; out z f32 [M, N]; size M; size K; size N */
 int matmul_activation_relu_f32_cuda(const float* x, const float* y, const float* bias, float* z, int64_t M,
                                     int64_t K, int64_t N, void* stream);
 int matmul_activation_relu_f32_openmp(const float* x, const float* y, const float* bias, float* z, int64_t M,
                                       int64_t K, int64_t N);
 
-// x: bf16[M, K]
-// y: bf16[K, N]
-// bias: f32[N]
-// z: bf16[M, N]
 /* @function matmul_activation_relu_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; in bias f32 [N]; out z bf16 [M, N]; size M; size K; size N */
 int matmul_activation_relu_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
                                      int64_t M, int64_t K, int64_t N, void* stream);
 int matmul_activation_relu_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
                                        int64_t M, int64_t K, int64_t N);
 
-// x: f32[M, K]
-// y: f32[K, N]
-// bias: f32[N]
-// z: f32[M, N]
 /* @function matmul_activation_gelu_f32 args: in x f32 [M, K]; in y f32 [K, N]; in bias f32 [N]; out z f32 [M, N]; size M; size K; size N */
 int matmul_activation_gelu_f32_cuda(const float* x, const float* y, const float* bias, float* z, int64_t M,
                                     int64_t K, int64_t N, void* stream);
 int matmul_activation_gelu_f32_openmp(const float* x, const float* y, const float* bias, float* z, int64_t M,
                                       int64_t K, int64_t N);
 
-// x: bf16[M, K]
-// y: bf16[K, N]
-// bias: f32[N]
-// z: bf16[M, N]
 /* @function matmul_activation_gelu_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; in bias f32 [N]; out z bf16 [M, N]; size M; size K; size N */
 int matmul_activation_gelu_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
                                      int64_t M, int64_t K, int64_t N, void* stream);
@@ -158,115 +140,40 @@ static inline const char* matmul_activation_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct matmul_activation_identity_f32_arguments {
-  const float* x = nullptr;
-  const float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct matmul_activation_arguments {
+  const T* x = nullptr;
+  const T* y = nullptr;
   const float* bias = nullptr;
-  float* z = nullptr;
+  T* z = nullptr;
   int64_t M = 0;
   int64_t K = 0;
   int64_t N = 0;
+
+  friend int matmul_activation_cuda(const matmul_activation_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.bias, a.z, a.M, a.K, a.N, stream);
+  }
+  friend int matmul_activation_openmp(const matmul_activation_arguments& a) {
+    return kOpenmp(a.x, a.y, a.bias, a.z, a.M, a.K, a.N);
+  }
 };
-inline int matmul_activation_identity_f32_cuda(const matmul_activation_identity_f32_arguments& arguments,
-                                               void* stream) {
-  return matmul_activation_identity_f32_cuda(arguments.x, arguments.y, arguments.bias, arguments.z,
-                                             arguments.M, arguments.K, arguments.N, stream);
-}
-inline int matmul_activation_identity_f32_openmp(const matmul_activation_identity_f32_arguments& arguments) {
-  return matmul_activation_identity_f32_openmp(arguments.x, arguments.y, arguments.bias, arguments.z,
-                                               arguments.M, arguments.K, arguments.N);
-}
-struct matmul_activation_identity_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* y = nullptr;
-  const float* bias = nullptr;
-  uint16_t* z = nullptr;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-};
-inline int matmul_activation_identity_bf16_cuda(const matmul_activation_identity_bf16_arguments& arguments,
-                                                void* stream) {
-  return matmul_activation_identity_bf16_cuda(arguments.x, arguments.y, arguments.bias, arguments.z,
-                                              arguments.M, arguments.K, arguments.N, stream);
-}
-inline int matmul_activation_identity_bf16_openmp(
-    const matmul_activation_identity_bf16_arguments& arguments) {
-  return matmul_activation_identity_bf16_openmp(arguments.x, arguments.y, arguments.bias, arguments.z,
-                                                arguments.M, arguments.K, arguments.N);
-}
-struct matmul_activation_relu_f32_arguments {
-  const float* x = nullptr;
-  const float* y = nullptr;
-  const float* bias = nullptr;
-  float* z = nullptr;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-};
-inline int matmul_activation_relu_f32_cuda(const matmul_activation_relu_f32_arguments& arguments,
-                                           void* stream) {
-  return matmul_activation_relu_f32_cuda(arguments.x, arguments.y, arguments.bias, arguments.z, arguments.M,
-                                         arguments.K, arguments.N, stream);
-}
-inline int matmul_activation_relu_f32_openmp(const matmul_activation_relu_f32_arguments& arguments) {
-  return matmul_activation_relu_f32_openmp(arguments.x, arguments.y, arguments.bias, arguments.z, arguments.M,
-                                           arguments.K, arguments.N);
-}
-struct matmul_activation_relu_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* y = nullptr;
-  const float* bias = nullptr;
-  uint16_t* z = nullptr;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-};
-inline int matmul_activation_relu_bf16_cuda(const matmul_activation_relu_bf16_arguments& arguments,
-                                            void* stream) {
-  return matmul_activation_relu_bf16_cuda(arguments.x, arguments.y, arguments.bias, arguments.z, arguments.M,
-                                          arguments.K, arguments.N, stream);
-}
-inline int matmul_activation_relu_bf16_openmp(const matmul_activation_relu_bf16_arguments& arguments) {
-  return matmul_activation_relu_bf16_openmp(arguments.x, arguments.y, arguments.bias, arguments.z,
-                                            arguments.M, arguments.K, arguments.N);
-}
-struct matmul_activation_gelu_f32_arguments {
-  const float* x = nullptr;
-  const float* y = nullptr;
-  const float* bias = nullptr;
-  float* z = nullptr;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-};
-inline int matmul_activation_gelu_f32_cuda(const matmul_activation_gelu_f32_arguments& arguments,
-                                           void* stream) {
-  return matmul_activation_gelu_f32_cuda(arguments.x, arguments.y, arguments.bias, arguments.z, arguments.M,
-                                         arguments.K, arguments.N, stream);
-}
-inline int matmul_activation_gelu_f32_openmp(const matmul_activation_gelu_f32_arguments& arguments) {
-  return matmul_activation_gelu_f32_openmp(arguments.x, arguments.y, arguments.bias, arguments.z, arguments.M,
-                                           arguments.K, arguments.N);
-}
-struct matmul_activation_gelu_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* y = nullptr;
-  const float* bias = nullptr;
-  uint16_t* z = nullptr;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-};
-inline int matmul_activation_gelu_bf16_cuda(const matmul_activation_gelu_bf16_arguments& arguments,
-                                            void* stream) {
-  return matmul_activation_gelu_bf16_cuda(arguments.x, arguments.y, arguments.bias, arguments.z, arguments.M,
-                                          arguments.K, arguments.N, stream);
-}
-inline int matmul_activation_gelu_bf16_openmp(const matmul_activation_gelu_bf16_arguments& arguments) {
-  return matmul_activation_gelu_bf16_openmp(arguments.x, arguments.y, arguments.bias, arguments.z,
-                                            arguments.M, arguments.K, arguments.N);
-}
+using matmul_activation_identity_f32_arguments =
+    matmul_activation_arguments<float, matmul_activation_identity_f32_cuda,
+                                matmul_activation_identity_f32_openmp>;
+using matmul_activation_identity_bf16_arguments =
+    matmul_activation_arguments<uint16_t, matmul_activation_identity_bf16_cuda,
+                                matmul_activation_identity_bf16_openmp>;
+using matmul_activation_relu_f32_arguments =
+    matmul_activation_arguments<float, matmul_activation_relu_f32_cuda, matmul_activation_relu_f32_openmp>;
+using matmul_activation_relu_bf16_arguments =
+    matmul_activation_arguments<uint16_t, matmul_activation_relu_bf16_cuda,
+                                matmul_activation_relu_bf16_openmp>;
+using matmul_activation_gelu_f32_arguments =
+    matmul_activation_arguments<float, matmul_activation_gelu_f32_cuda, matmul_activation_gelu_f32_openmp>;
+using matmul_activation_gelu_bf16_arguments =
+    matmul_activation_arguments<uint16_t, matmul_activation_gelu_bf16_cuda,
+                                matmul_activation_gelu_bf16_openmp>;
 
 #endif

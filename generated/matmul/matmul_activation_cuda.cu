@@ -29,9 +29,7 @@ __global__ void __launch_bounds__(256)
   const Index m = Index(item / N);
   const Index n = Index(item % N);
   float total = 0.0f;
-  for (Index k = 0; k < K; ++k) {
-    total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
-  }
+  for (Index k = 0; k < K; ++k) total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
   const float v = total + bias[n];
   z[m * N + n] = to_stored<T>(v);
 }
@@ -55,9 +53,7 @@ __global__ void __launch_bounds__(256)
   const Index m = Index(item / N);
   const Index n = Index(item % N);
   float total = 0.0f;
-  for (Index k = 0; k < K; ++k) {
-    total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
-  }
+  for (Index k = 0; k < K; ++k) total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
   const float v = total + bias[n];
   z[m * N + n] = to_stored<T>(maximum(v, 0.0f));
 }
@@ -81,9 +77,7 @@ __global__ void __launch_bounds__(256)
   const Index m = Index(item / N);
   const Index n = Index(item % N);
   float total = 0.0f;
-  for (Index k = 0; k < K; ++k) {
-    total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
-  }
+  for (Index k = 0; k < K; ++k) total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
   const float v = total + bias[n];
   z[m * N + n] = to_stored<T>(0.5f * v * (1.0f + erff(v * 0.70710677f)));
 }
@@ -113,39 +107,16 @@ int launch_matmul_activation(const T* x, const T* y, const float* bias, T* z, in
 
 }  // namespace
 
-extern "C" int matmul_activation_identity_f32_cuda(const float* x, const float* y, const float* bias,
-                                                   float* z, int64_t M, int64_t K, int64_t N, void* stream) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_identity<int32_t, float>,
-                                  matmul_activation_identity<int64_t, float>);
-}
-
-extern "C" int matmul_activation_identity_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias,
-                                                    uint16_t* z, int64_t M, int64_t K, int64_t N,
-                                                    void* stream) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_identity<int32_t, BF16>,
-                                  matmul_activation_identity<int64_t, BF16>);
-}
-
-extern "C" int matmul_activation_relu_f32_cuda(const float* x, const float* y, const float* bias, float* z,
-                                               int64_t M, int64_t K, int64_t N, void* stream) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_relu<int32_t, float>,
-                                  matmul_activation_relu<int64_t, float>);
-}
-
-extern "C" int matmul_activation_relu_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias,
-                                                uint16_t* z, int64_t M, int64_t K, int64_t N, void* stream) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_relu<int32_t, BF16>,
-                                  matmul_activation_relu<int64_t, BF16>);
-}
-
-extern "C" int matmul_activation_gelu_f32_cuda(const float* x, const float* y, const float* bias, float* z,
-                                               int64_t M, int64_t K, int64_t N, void* stream) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_gelu<int32_t, float>,
-                                  matmul_activation_gelu<int64_t, float>);
-}
-
-extern "C" int matmul_activation_gelu_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias,
-                                                uint16_t* z, int64_t M, int64_t K, int64_t N, void* stream) {
-  return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_gelu<int32_t, BF16>,
-                                  matmul_activation_gelu<int64_t, BF16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define MATMUL_ACTIVATION_FUNCTIONS(NAME, STORED, KERNEL, T)                                                 \
+  extern "C" int matmul_activation_##NAME##_cuda(const STORED* x, const STORED* y, const float* bias,        \
+                                                 STORED* z, int64_t M, int64_t K, int64_t N, void* stream) { \
+    return launch_matmul_activation(x, y, bias, z, M, K, N, stream, matmul_activation_##KERNEL<int32_t, T>,  \
+                                    matmul_activation_##KERNEL<int64_t, T>);                                 \
+  }
+MATMUL_ACTIVATION_FUNCTIONS(identity_f32, float, identity, float)
+MATMUL_ACTIVATION_FUNCTIONS(identity_bf16, uint16_t, identity, BF16)
+MATMUL_ACTIVATION_FUNCTIONS(relu_f32, float, relu, float)
+MATMUL_ACTIVATION_FUNCTIONS(relu_bf16, uint16_t, relu, BF16)
+MATMUL_ACTIVATION_FUNCTIONS(gelu_f32, float, gelu, float)
+MATMUL_ACTIVATION_FUNCTIONS(gelu_bf16, uint16_t, gelu, BF16)

@@ -19,7 +19,7 @@
 #include "matmul_activation_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -116,35 +116,18 @@ int launch_matmul_activation(const T* x, const T* y, const float* bias, T* z, in
 
 #if !defined(KGEN_SET)
 
-extern "C" int matmul_activation_identity_f32_openmp(const float* x, const float* y, const float* bias,
-                                                     float* z, int64_t M, int64_t K, int64_t N) {
-  BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_identity<float>))
-}
-
-extern "C" int matmul_activation_identity_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias,
-                                                      uint16_t* z, int64_t M, int64_t K, int64_t N) {
-  BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_identity<BF16>))
-}
-
-extern "C" int matmul_activation_relu_f32_openmp(const float* x, const float* y, const float* bias, float* z,
-                                                 int64_t M, int64_t K, int64_t N) {
-  BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_relu<float>))
-}
-
-extern "C" int matmul_activation_relu_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias,
-                                                  uint16_t* z, int64_t M, int64_t K, int64_t N) {
-  BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_relu<BF16>))
-}
-
-extern "C" int matmul_activation_gelu_f32_openmp(const float* x, const float* y, const float* bias, float* z,
-                                                 int64_t M, int64_t K, int64_t N) {
-  BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_gelu<float>))
-}
-
-extern "C" int matmul_activation_gelu_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias,
-                                                  uint16_t* z, int64_t M, int64_t K, int64_t N) {
-  BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_gelu<BF16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define MATMUL_ACTIVATION_FUNCTIONS(NAME, STORED, KERNEL, T)                                            \
+  extern "C" int matmul_activation_##NAME##_openmp(const STORED* x, const STORED* y, const float* bias, \
+                                                   STORED* z, int64_t M, int64_t K, int64_t N) {        \
+    BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_##KERNEL<T>))      \
+  }
+MATMUL_ACTIVATION_FUNCTIONS(identity_f32, float, identity, float)
+MATMUL_ACTIVATION_FUNCTIONS(identity_bf16, uint16_t, identity, BF16)
+MATMUL_ACTIVATION_FUNCTIONS(relu_f32, float, relu, float)
+MATMUL_ACTIVATION_FUNCTIONS(relu_bf16, uint16_t, relu, BF16)
+MATMUL_ACTIVATION_FUNCTIONS(gelu_f32, float, gelu, float)
+MATMUL_ACTIVATION_FUNCTIONS(gelu_bf16, uint16_t, gelu, BF16)
 
 extern "C" const char* matmul_activation_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

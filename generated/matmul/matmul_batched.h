@@ -60,18 +60,17 @@
 extern "C" {
 #endif
 
-// x: f32[B, M, K]
-// y: f32[K, N]
-// z: f32[B, M, N]
+// Arguments; a function's name says what T is:
+//   x: T[B, M, K]
+//   y: T[K, N]
+//   z: T[B, M, N]
+
 /* @function matmul_batched_f32 args: in x f32 [B, M, K]; in y f32 [K, N]; out z f32 [B, M, N]; size B; size M; size K; size N */
 int matmul_batched_f32_cuda(const float* x, const float* y, float* z, int64_t B, int64_t M, int64_t K,
                             int64_t N, void* stream);
 int matmul_batched_f32_openmp(const float* x, const float* y, float* z, int64_t B, int64_t M, int64_t K,
                               int64_t N);
 
-// x: bf16[B, M, K]
-// y: bf16[K, N]
-// z: bf16[B, M, N]
 /* @function matmul_batched_bf16 args: in x bf16 [B, M, K]; in y bf16 [K, N]; out z bf16 [B, M, N]; size B; size M; size K; size N */
 int matmul_batched_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t B, int64_t M,
                              int64_t K, int64_t N, void* stream);
@@ -112,40 +111,28 @@ static inline const char* matmul_batched_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct matmul_batched_f32_arguments {
-  const float* x = nullptr;
-  const float* y = nullptr;
-  float* z = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct matmul_batched_arguments {
+  const T* x = nullptr;
+  const T* y = nullptr;
+  T* z = nullptr;
   int64_t B = 0;
   int64_t M = 0;
   int64_t K = 0;
   int64_t N = 0;
+
+  friend int matmul_batched_cuda(const matmul_batched_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.z, a.B, a.M, a.K, a.N, stream);
+  }
+  friend int matmul_batched_openmp(const matmul_batched_arguments& a) {
+    return kOpenmp(a.x, a.y, a.z, a.B, a.M, a.K, a.N);
+  }
 };
-inline int matmul_batched_f32_cuda(const matmul_batched_f32_arguments& arguments, void* stream) {
-  return matmul_batched_f32_cuda(arguments.x, arguments.y, arguments.z, arguments.B, arguments.M, arguments.K,
-                                 arguments.N, stream);
-}
-inline int matmul_batched_f32_openmp(const matmul_batched_f32_arguments& arguments) {
-  return matmul_batched_f32_openmp(arguments.x, arguments.y, arguments.z, arguments.B, arguments.M,
-                                   arguments.K, arguments.N);
-}
-struct matmul_batched_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* y = nullptr;
-  uint16_t* z = nullptr;
-  int64_t B = 0;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-};
-inline int matmul_batched_bf16_cuda(const matmul_batched_bf16_arguments& arguments, void* stream) {
-  return matmul_batched_bf16_cuda(arguments.x, arguments.y, arguments.z, arguments.B, arguments.M,
-                                  arguments.K, arguments.N, stream);
-}
-inline int matmul_batched_bf16_openmp(const matmul_batched_bf16_arguments& arguments) {
-  return matmul_batched_bf16_openmp(arguments.x, arguments.y, arguments.z, arguments.B, arguments.M,
-                                    arguments.K, arguments.N);
-}
+using matmul_batched_f32_arguments =
+    matmul_batched_arguments<float, matmul_batched_f32_cuda, matmul_batched_f32_openmp>;
+using matmul_batched_bf16_arguments =
+    matmul_batched_arguments<uint16_t, matmul_batched_bf16_cuda, matmul_batched_bf16_openmp>;
 
 #endif

@@ -28,9 +28,7 @@ __global__ void __launch_bounds__(256)
   const Index bm = Index(item / N);
   const Index n = Index(item % N);
   float total = 0.0f;
-  for (Index k = 0; k < K; ++k) {
-    total += to_value<T>(x[bm * K + k]) * to_value<T>(y[k * N + n]);
-  }
+  for (Index k = 0; k < K; ++k) total += to_value<T>(x[bm * K + k]) * to_value<T>(y[k * N + n]);
   z[bm * N + n] = to_stored<T>(total);
 }
 
@@ -45,28 +43,27 @@ cudaError_t matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z,
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run, class RunWide>
-int launch_matmul_batched(const T* x, const T* y, T* z, int64_t B, int64_t M, int64_t K, int64_t N,
-                          void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t B, int64_t M,
+                          int64_t K, int64_t N, void* stream) {
   if (const int status = check_sizes({{4, B}, {5, M}, {6, K}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {B, M, K}}, {2, y, {K, N}}, {3, z, {B, M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || M == 0 || N == 0) return 0;
   const bool small = larger(larger(B * M * K, K * N), B * M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(x, y, z, B, M, K, N, queue) : run_wide(x, y, z, B, M, K, N, queue));
+  return cuda_status(small ? matmul_batched<int32_t, T>(x, y, z, B, M, K, N, queue)
+                           : matmul_batched<int64_t, T>(x, y, z, B, M, K, N, queue));
 }
 
 }  // namespace
 
 extern "C" int matmul_batched_f32_cuda(const float* x, const float* y, float* z, int64_t B, int64_t M,
                                        int64_t K, int64_t N, void* stream) {
-  return launch_matmul_batched(x, y, z, B, M, K, N, stream, matmul_batched<int32_t, float>,
-                               matmul_batched<int64_t, float>);
+  return launch_matmul_batched<float>(x, y, z, B, M, K, N, stream);
 }
 
 extern "C" int matmul_batched_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t B,
                                         int64_t M, int64_t K, int64_t N, void* stream) {
-  return launch_matmul_batched(x, y, z, B, M, K, N, stream, matmul_batched<int32_t, BF16>,
-                               matmul_batched<int64_t, BF16>);
+  return launch_matmul_batched<BF16>(x, y, z, B, M, K, N, stream);
 }

@@ -18,7 +18,7 @@
 #include "matmul_batched_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -51,13 +51,14 @@ void matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_matmul_batched(const T* x, const T* y, T* z, int64_t B, int64_t M, int64_t K, int64_t N, Run run) {
+template <class T>
+int launch_matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t B, int64_t M,
+                          int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, B}, {5, M}, {6, K}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {B, M, K}}, {2, y, {K, N}}, {3, z, {B, M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || M == 0 || N == 0) return 0;
-  run(x, y, z, B, M, K, N);
+  matmul_batched<T>(x, y, z, B, M, K, N);
   return 0;
 }
 
@@ -70,12 +71,12 @@ int launch_matmul_batched(const T* x, const T* y, T* z, int64_t B, int64_t M, in
 
 extern "C" int matmul_batched_f32_openmp(const float* x, const float* y, float* z, int64_t B, int64_t M,
                                          int64_t K, int64_t N) {
-  BY_SET(return launch_matmul_batched(x, y, z, B, M, K, N, matmul_batched<float>))
+  BY_SET(return launch_matmul_batched<float>(x, y, z, B, M, K, N))
 }
 
 extern "C" int matmul_batched_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t B,
                                           int64_t M, int64_t K, int64_t N) {
-  BY_SET(return launch_matmul_batched(x, y, z, B, M, K, N, matmul_batched<BF16>))
+  BY_SET(return launch_matmul_batched<BF16>(x, y, z, B, M, K, N))
 }
 
 extern "C" const char* matmul_batched_openmp_instructions(void) {

@@ -63,9 +63,11 @@
 extern "C" {
 #endif
 
-// x: bf16[M, K]
-// y: bf16[K, N]
-// z: bf16[M, N]
+// Arguments:
+//   x: bf16[M, K]
+//   y: bf16[K, N]
+//   z: bf16[M, N]
+
 /* @function matmul_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; out z bf16 [M, N]; size M; size K; size N */
 int matmul_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K, int64_t N,
                      void* stream);
@@ -104,7 +106,8 @@ static inline const char* matmul_bf16_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct matmul_bf16_arguments {
   const uint16_t* x = nullptr;
   const uint16_t* y = nullptr;
@@ -112,13 +115,13 @@ struct matmul_bf16_arguments {
   int64_t M = 0;
   int64_t K = 0;
   int64_t N = 0;
+
+  friend int matmul_bf16_cuda(const matmul_bf16_arguments& a, void* stream) {
+    return matmul_bf16_cuda(a.x, a.y, a.z, a.M, a.K, a.N, stream);
+  }
+  friend int matmul_bf16_openmp(const matmul_bf16_arguments& a) {
+    return matmul_bf16_openmp(a.x, a.y, a.z, a.M, a.K, a.N);
+  }
 };
-inline int matmul_bf16_cuda(const matmul_bf16_arguments& arguments, void* stream) {
-  return matmul_bf16_cuda(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N,
-                          stream);
-}
-inline int matmul_bf16_openmp(const matmul_bf16_arguments& arguments) {
-  return matmul_bf16_openmp(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N);
-}
 
 #endif

@@ -28,9 +28,7 @@ __global__ void __launch_bounds__(256)
   const Index n = Index(item % N);
   float acc = 0.0f;
   float total = 0.0f;
-  for (Index k = 0; k < K; ++k) {
-    total += from_bf16(x[m * K + k]) * from_bf16(y[k * N + n]);
-  }
+  for (Index k = 0; k < K; ++k) total += from_bf16(x[m * K + k]) * from_bf16(y[k * N + n]);
   acc += total;
   z[m * N + n] = to_bf16(acc);
 }

@@ -18,7 +18,7 @@
 #include "matmul_blocked_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -52,13 +52,14 @@ void matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_matmul_blocked(const T* x, const T* y, T* z, int64_t M, int64_t K, int64_t N, Run run) {
+template <class T>
+int launch_matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K,
+                          int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}}, {2, y, {K, N}}, {3, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  run(x, y, z, M, K, N);
+  matmul_blocked<T>(x, y, z, M, K, N);
   return 0;
 }
 
@@ -69,20 +70,15 @@ int launch_matmul_blocked(const T* x, const T* y, T* z, int64_t M, int64_t K, in
 
 #if !defined(KGEN_SET)
 
-extern "C" int matmul_blocked_f32_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K,
-                                         int64_t N) {
-  BY_SET(return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked<float>))
-}
-
-extern "C" int matmul_blocked_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M,
-                                          int64_t K, int64_t N) {
-  BY_SET(return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked<BF16>))
-}
-
-extern "C" int matmul_blocked_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M,
-                                         int64_t K, int64_t N) {
-  BY_SET(return launch_matmul_blocked(x, y, z, M, K, N, matmul_blocked<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define MATMUL_BLOCKED_FUNCTIONS(NAME, STORED, T)                                                       \
+  extern "C" int matmul_blocked_##NAME##_openmp(const STORED* x, const STORED* y, STORED* z, int64_t M, \
+                                                int64_t K, int64_t N) {                                 \
+    BY_SET(return launch_matmul_blocked<T>(x, y, z, M, K, N))                                           \
+  }
+MATMUL_BLOCKED_FUNCTIONS(f32, float, float)
+MATMUL_BLOCKED_FUNCTIONS(bf16, uint16_t, BF16)
+MATMUL_BLOCKED_FUNCTIONS(f16, uint16_t, F16)
 
 extern "C" const char* matmul_blocked_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -27,9 +27,7 @@ __global__ void __launch_bounds__(256)
   const Index m = Index(item / N);
   const Index n = Index(item % N);
   Value<T> total = Value<T>(0);
-  for (Index k = 0; k < K; ++k) {
-    total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
-  }
+  for (Index k = 0; k < K; ++k) total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
   z[m * N + n] = to_stored<T>(total);
 }
 
@@ -44,36 +42,28 @@ cudaError_t matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run, class RunWide>
-int launch_matmul(const T* x, const T* y, T* z, int64_t M, int64_t K, int64_t N, void* stream, Run run,
-                  RunWide run_wide) {
+template <class T>
+int launch_matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N,
+                  void* stream) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}}, {2, y, {K, N}}, {3, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const bool small = larger(larger(M * K, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(x, y, z, M, K, N, queue) : run_wide(x, y, z, M, K, N, queue));
+  return cuda_status(small ? matmul<int32_t, T>(x, y, z, M, K, N, queue)
+                           : matmul<int64_t, T>(x, y, z, M, K, N, queue));
 }
 
 }  // namespace
 
-extern "C" int matmul_f32_cuda(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
-                               void* stream) {
-  return launch_matmul(x, y, z, M, K, N, stream, matmul<int32_t, float>, matmul<int64_t, float>);
-}
-
-extern "C" int matmul_f64_cuda(const double* x, const double* y, double* z, int64_t M, int64_t K, int64_t N,
-                               void* stream) {
-  return launch_matmul(x, y, z, M, K, N, stream, matmul<int32_t, double>, matmul<int64_t, double>);
-}
-
-extern "C" int matmul_bf16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K,
-                                int64_t N, void* stream) {
-  return launch_matmul(x, y, z, M, K, N, stream, matmul<int32_t, BF16>, matmul<int64_t, BF16>);
-}
-
-extern "C" int matmul_f16_cuda(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K,
-                               int64_t N, void* stream) {
-  return launch_matmul(x, y, z, M, K, N, stream, matmul<int32_t, F16>, matmul<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define MATMUL_FUNCTIONS(NAME, STORED, T)                                                                \
+  extern "C" int matmul_##NAME##_cuda(const STORED* x, const STORED* y, STORED* z, int64_t M, int64_t K, \
+                                      int64_t N, void* stream) {                                         \
+    return launch_matmul<T>(x, y, z, M, K, N, stream);                                                   \
+  }
+MATMUL_FUNCTIONS(f32, float, float)
+MATMUL_FUNCTIONS(f64, double, double)
+MATMUL_FUNCTIONS(bf16, uint16_t, BF16)
+MATMUL_FUNCTIONS(f16, uint16_t, F16)

@@ -60,9 +60,11 @@
 extern "C" {
 #endif
 
-// x: f32[M, K]
-// y: f32[K, N]
-// z: f32[M, N]
+// Arguments:
+//   x: f32[M, K]
+//   y: f32[K, N]
+//   z: f32[M, N]
+
 /* @function matmul_halves args: in x f32 [M, K]; in y f32 [K, N]; out z f32 [M, N]; size M; size K; size N */
 int matmul_halves_cuda(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
                        void* stream);
@@ -106,7 +108,8 @@ static inline const char* matmul_halves_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct matmul_halves_arguments {
   const float* x = nullptr;
   const float* y = nullptr;
@@ -114,13 +117,13 @@ struct matmul_halves_arguments {
   int64_t M = 0;
   int64_t K = 0;
   int64_t N = 0;
+
+  friend int matmul_halves_cuda(const matmul_halves_arguments& a, void* stream) {
+    return matmul_halves_cuda(a.x, a.y, a.z, a.M, a.K, a.N, stream);
+  }
+  friend int matmul_halves_openmp(const matmul_halves_arguments& a) {
+    return matmul_halves_openmp(a.x, a.y, a.z, a.M, a.K, a.N);
+  }
 };
-inline int matmul_halves_cuda(const matmul_halves_arguments& arguments, void* stream) {
-  return matmul_halves_cuda(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N,
-                            stream);
-}
-inline int matmul_halves_openmp(const matmul_halves_arguments& arguments) {
-  return matmul_halves_openmp(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N);
-}
 
 #endif

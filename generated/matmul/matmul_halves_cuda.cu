@@ -34,9 +34,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       for (Index n = Index(j * larger(ceil_div(N, 2), 1));
            n < smaller(j * larger(ceil_div(N, 2), 1) + larger(ceil_div(N, 2), 1), N); ++n) {
         float total = 0.0f;
-        for (Index k = 0; k < K; ++k) {
-          total += x[m * K + k] * y[k * N + n];
-        }
+        for (Index k = 0; k < K; ++k) total += x[m * K + k] * y[k * N + n];
         z[m * N + n] = total;
       }
     }

@@ -59,9 +59,11 @@
 extern "C" {
 #endif
 
-// x: i8[M, K]
-// y: i8[K, N]
-// z: i32[M, N]
+// Arguments:
+//   x: i8[M, K]
+//   y: i8[K, N]
+//   z: i32[M, N]
+
 /* @function matmul_int8 args: in x i8 [M, K]; in y i8 [K, N]; out z i32 [M, N]; size M; size K; size N */
 int matmul_int8_cuda(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N,
                      void* stream);
@@ -98,7 +100,8 @@ static inline const char* matmul_int8_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct matmul_int8_arguments {
   const int8_t* x = nullptr;
   const int8_t* y = nullptr;
@@ -106,13 +109,13 @@ struct matmul_int8_arguments {
   int64_t M = 0;
   int64_t K = 0;
   int64_t N = 0;
+
+  friend int matmul_int8_cuda(const matmul_int8_arguments& a, void* stream) {
+    return matmul_int8_cuda(a.x, a.y, a.z, a.M, a.K, a.N, stream);
+  }
+  friend int matmul_int8_openmp(const matmul_int8_arguments& a) {
+    return matmul_int8_openmp(a.x, a.y, a.z, a.M, a.K, a.N);
+  }
 };
-inline int matmul_int8_cuda(const matmul_int8_arguments& arguments, void* stream) {
-  return matmul_int8_cuda(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N,
-                          stream);
-}
-inline int matmul_int8_openmp(const matmul_int8_arguments& arguments) {
-  return matmul_int8_openmp(arguments.x, arguments.y, arguments.z, arguments.M, arguments.K, arguments.N);
-}
 
 #endif

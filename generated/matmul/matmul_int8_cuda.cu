@@ -28,9 +28,7 @@ __global__ void __launch_bounds__(256)
   const Index n = Index(item % N);
   int32_t acc = 0;
   int32_t total = 0;
-  for (Index k = 0; k < K; ++k) {
-    total = wrapping_add(total, int32_t(x[m * K + k]) * int32_t(y[k * N + n]));
-  }
+  for (Index k = 0; k < K; ++k) total = wrapping_add(total, int32_t(x[m * K + k]) * int32_t(y[k * N + n]));
   acc = wrapping_add(acc, total);
   z[m * N + n] = acc;
 }

@@ -18,7 +18,7 @@
 #include "matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,8 +36,8 @@ void matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-          Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+        for_lanes<kLanesOf<T>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+          Vector<T> total = Value<T>(0);
           for (int64_t k = 0; k < K; ++k) {
             total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
           }
@@ -50,13 +50,13 @@ void matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_matmul(const T* x, const T* y, T* z, int64_t M, int64_t K, int64_t N, Run run) {
+template <class T>
+int launch_matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}}, {2, y, {K, N}}, {3, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  run(x, y, z, M, K, N);
+  matmul<T>(x, y, z, M, K, N);
   return 0;
 }
 
@@ -67,24 +67,16 @@ int launch_matmul(const T* x, const T* y, T* z, int64_t M, int64_t K, int64_t N,
 
 #if !defined(KGEN_SET)
 
-extern "C" int matmul_f32_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N) {
-  BY_SET(return launch_matmul(x, y, z, M, K, N, matmul<float>))
-}
-
-extern "C" int matmul_f64_openmp(const double* x, const double* y, double* z, int64_t M, int64_t K,
-                                 int64_t N) {
-  BY_SET(return launch_matmul(x, y, z, M, K, N, matmul<double>))
-}
-
-extern "C" int matmul_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K,
-                                  int64_t N) {
-  BY_SET(return launch_matmul(x, y, z, M, K, N, matmul<BF16>))
-}
-
-extern "C" int matmul_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K,
-                                 int64_t N) {
-  BY_SET(return launch_matmul(x, y, z, M, K, N, matmul<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define MATMUL_FUNCTIONS(NAME, STORED, T)                                                                  \
+  extern "C" int matmul_##NAME##_openmp(const STORED* x, const STORED* y, STORED* z, int64_t M, int64_t K, \
+                                        int64_t N) {                                                       \
+    BY_SET(return launch_matmul<T>(x, y, z, M, K, N))                                                      \
+  }
+MATMUL_FUNCTIONS(f32, float, float)
+MATMUL_FUNCTIONS(f64, double, double)
+MATMUL_FUNCTIONS(bf16, uint16_t, BF16)
+MATMUL_FUNCTIONS(f16, uint16_t, F16)
 
 extern "C" const char* matmul_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -26,8 +26,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   similarity_int8_error explains it.
 
@@ -64,11 +63,13 @@
 extern "C" {
 #endif
 
-// query: i8[M, K]
-// row: i8[N, K]
-// query_scale: f32[M]
-// row_scale: f32[N]
-// score: f32[M, N]
+// Arguments:
+//   query: i8[M, K]
+//   row: i8[N, K]
+//   query_scale: f32[M]
+//   row_scale: f32[N]
+//   score: f32[M, N]
+
 /* @function similarity_int8 args: in query i8 [M, K]; in row i8 [N, K]; in query_scale f32 [M]; in row_scale f32 [N]; out score f32 [M, N]; size M; size K; size N; workspace_openmp workspace */
 int similarity_int8_cuda(const int8_t* query, const int8_t* row, const float* query_scale,
                          const float* row_scale, float* score, int64_t M, int64_t K, int64_t N, void* stream);
@@ -123,7 +124,8 @@ static inline const char* similarity_int8_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct similarity_int8_arguments {
   const int8_t* query = nullptr;
   const int8_t* row = nullptr;
@@ -135,15 +137,14 @@ struct similarity_int8_arguments {
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int similarity_int8_cuda(const similarity_int8_arguments& a, void* stream) {
+    return similarity_int8_cuda(a.query, a.row, a.query_scale, a.row_scale, a.score, a.M, a.K, a.N, stream);
+  }
+  friend int similarity_int8_openmp(const similarity_int8_arguments& a) {
+    return similarity_int8_openmp(a.query, a.row, a.query_scale, a.row_scale, a.score, a.M, a.K, a.N,
+                                  a.workspace, a.workspace_bytes);
+  }
 };
-inline int similarity_int8_cuda(const similarity_int8_arguments& arguments, void* stream) {
-  return similarity_int8_cuda(arguments.query, arguments.row, arguments.query_scale, arguments.row_scale,
-                              arguments.score, arguments.M, arguments.K, arguments.N, stream);
-}
-inline int similarity_int8_openmp(const similarity_int8_arguments& arguments) {
-  return similarity_int8_openmp(arguments.query, arguments.row, arguments.query_scale, arguments.row_scale,
-                                arguments.score, arguments.M, arguments.K, arguments.N, arguments.workspace,
-                                arguments.workspace_bytes);
-}
 
 #endif

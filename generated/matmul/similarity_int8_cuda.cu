@@ -34,16 +34,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const auto row_pack = load_pack<16, 1, kWide>(&row[n * K + k_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16; ++i) {
-        if (i < remaining) {
-          total_own = wrapping_add(total_own, int32_t(query_pack[i]) * int32_t(row_pack[i]));
-        }
+        if (i < remaining) total_own = wrapping_add(total_own, int32_t(query_pack[i]) * int32_t(row_pack[i]));
       }
     }
     total = wrapping_add(
         total, block_fold(total_own, [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); }));
-    if (threadIdx.x == 0) {
-      score[m * N + n] = query_scale[m] * row_scale[n] * float(total);
-    }
+    if (threadIdx.x == 0) score[m * N + n] = query_scale[m] * row_scale[n] * float(total);
   }
 }
 

@@ -23,7 +23,7 @@
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -189,7 +189,6 @@ int64_t workspace_of_similarity_int8(int64_t M, int64_t K, int64_t N) {
 extern "C" int64_t similarity_int8_openmp_workspace(int64_t M, int64_t K, int64_t N) {
   BY_SET(return workspace_of_similarity_int8(M, K, N))
 }
-
 extern "C" int similarity_int8_openmp(const int8_t* query, const int8_t* row, const float* query_scale,
                                       const float* row_scale, float* score, int64_t M, int64_t K, int64_t N,
                                       void* workspace, int64_t workspace_bytes) {

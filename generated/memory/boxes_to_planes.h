@@ -63,33 +63,25 @@
 extern "C" {
 #endif
 
-// boxes: f32[N, 4]
-// left: f32[N]
-// top: f32[N]
-// right: f32[N]
-// bottom: f32[N]
+// Arguments; a function's name says what T is:
+//   boxes: T[N, 4]
+//   left: T[N]
+//   top: T[N]
+//   right: T[N]
+//   bottom: T[N]
+
 /* @function boxes_to_planes_f32 args: in boxes f32 [N, 4]; out left f32 [N]; out top f32 [N]; out right f32 [N]; out bottom f32 [N]; size N */
 int boxes_to_planes_f32_cuda(const float* boxes, float* left, float* top, float* right, float* bottom,
                              int64_t N, void* stream);
 int boxes_to_planes_f32_openmp(const float* boxes, float* left, float* top, float* right, float* bottom,
                                int64_t N);
 
-// boxes: bf16[N, 4]
-// left: bf16[N]
-// top: bf16[N]
-// right: bf16[N]
-// bottom: bf16[N]
 /* @function boxes_to_planes_bf16 args: in boxes bf16 [N, 4]; out left bf16 [N]; out top bf16 [N]; out right bf16 [N]; out bottom bf16 [N]; size N */
 int boxes_to_planes_bf16_cuda(const uint16_t* boxes, uint16_t* left, uint16_t* top, uint16_t* right,
                               uint16_t* bottom, int64_t N, void* stream);
 int boxes_to_planes_bf16_openmp(const uint16_t* boxes, uint16_t* left, uint16_t* top, uint16_t* right,
                                 uint16_t* bottom, int64_t N);
 
-// boxes: f64[N, 4]
-// left: f64[N]
-// top: f64[N]
-// right: f64[N]
-// bottom: f64[N]
 /* @function boxes_to_planes_f64 args: in boxes f64 [N, 4]; out left f64 [N]; out top f64 [N]; out right f64 [N]; out bottom f64 [N]; size N */
 int boxes_to_planes_f64_cuda(const double* boxes, double* left, double* top, double* right, double* bottom,
                              int64_t N, void* stream);
@@ -141,54 +133,29 @@ static inline const char* boxes_to_planes_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct boxes_to_planes_f32_arguments {
-  const float* boxes = nullptr;
-  float* left = nullptr;
-  float* top = nullptr;
-  float* right = nullptr;
-  float* bottom = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct boxes_to_planes_arguments {
+  const T* boxes = nullptr;
+  T* left = nullptr;
+  T* top = nullptr;
+  T* right = nullptr;
+  T* bottom = nullptr;
   int64_t N = 0;
+
+  friend int boxes_to_planes_cuda(const boxes_to_planes_arguments& a, void* stream) {
+    return kCuda(a.boxes, a.left, a.top, a.right, a.bottom, a.N, stream);
+  }
+  friend int boxes_to_planes_openmp(const boxes_to_planes_arguments& a) {
+    return kOpenmp(a.boxes, a.left, a.top, a.right, a.bottom, a.N);
+  }
 };
-inline int boxes_to_planes_f32_cuda(const boxes_to_planes_f32_arguments& arguments, void* stream) {
-  return boxes_to_planes_f32_cuda(arguments.boxes, arguments.left, arguments.top, arguments.right,
-                                  arguments.bottom, arguments.N, stream);
-}
-inline int boxes_to_planes_f32_openmp(const boxes_to_planes_f32_arguments& arguments) {
-  return boxes_to_planes_f32_openmp(arguments.boxes, arguments.left, arguments.top, arguments.right,
-                                    arguments.bottom, arguments.N);
-}
-struct boxes_to_planes_bf16_arguments {
-  const uint16_t* boxes = nullptr;
-  uint16_t* left = nullptr;
-  uint16_t* top = nullptr;
-  uint16_t* right = nullptr;
-  uint16_t* bottom = nullptr;
-  int64_t N = 0;
-};
-inline int boxes_to_planes_bf16_cuda(const boxes_to_planes_bf16_arguments& arguments, void* stream) {
-  return boxes_to_planes_bf16_cuda(arguments.boxes, arguments.left, arguments.top, arguments.right,
-                                   arguments.bottom, arguments.N, stream);
-}
-inline int boxes_to_planes_bf16_openmp(const boxes_to_planes_bf16_arguments& arguments) {
-  return boxes_to_planes_bf16_openmp(arguments.boxes, arguments.left, arguments.top, arguments.right,
-                                     arguments.bottom, arguments.N);
-}
-struct boxes_to_planes_f64_arguments {
-  const double* boxes = nullptr;
-  double* left = nullptr;
-  double* top = nullptr;
-  double* right = nullptr;
-  double* bottom = nullptr;
-  int64_t N = 0;
-};
-inline int boxes_to_planes_f64_cuda(const boxes_to_planes_f64_arguments& arguments, void* stream) {
-  return boxes_to_planes_f64_cuda(arguments.boxes, arguments.left, arguments.top, arguments.right,
-                                  arguments.bottom, arguments.N, stream);
-}
-inline int boxes_to_planes_f64_openmp(const boxes_to_planes_f64_arguments& arguments) {
-  return boxes_to_planes_f64_openmp(arguments.boxes, arguments.left, arguments.top, arguments.right,
-                                    arguments.bottom, arguments.N);
-}
+using boxes_to_planes_f32_arguments =
+    boxes_to_planes_arguments<float, boxes_to_planes_f32_cuda, boxes_to_planes_f32_openmp>;
+using boxes_to_planes_bf16_arguments =
+    boxes_to_planes_arguments<uint16_t, boxes_to_planes_bf16_cuda, boxes_to_planes_bf16_openmp>;
+using boxes_to_planes_f64_arguments =
+    boxes_to_planes_arguments<double, boxes_to_planes_f64_cuda, boxes_to_planes_f64_openmp>;
 
 #endif

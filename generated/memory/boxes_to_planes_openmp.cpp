@@ -18,7 +18,7 @@
 #include "boxes_to_planes_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,7 +36,7 @@ void boxes_to_planes(const Stored<T>* boxes, Stored<T>* left, Stored<T>* top, St
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
-      for_lines<kLanesOf<Value<T>>>(
+      for_lines<kLanesOf<T>>(
           around_caches, &left[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
             store_around(&left[n], active, load_field<4, 0>(&boxes[n * 4], active), around_caches);
@@ -50,14 +50,15 @@ void boxes_to_planes(const Stored<T>* boxes, Stored<T>* left, Stored<T>* top, St
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_boxes_to_planes(const T* boxes, T* left, T* top, T* right, T* bottom, int64_t N, Run run) {
+template <class T>
+int launch_boxes_to_planes(const Stored<T>* boxes, Stored<T>* left, Stored<T>* top, Stored<T>* right,
+                           Stored<T>* bottom, int64_t N) {
   if (const int status = check_sizes({{6, N}})) return status;
   const Array arrays[] = {
       {1, boxes, {N, 4}}, {2, left, {N}}, {3, top, {N}}, {4, right, {N}}, {5, bottom, {N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0) return 0;
-  run(boxes, left, top, right, bottom, N);
+  boxes_to_planes<T>(boxes, left, top, right, bottom, N);
   return 0;
 }
 
@@ -68,20 +69,15 @@ int launch_boxes_to_planes(const T* boxes, T* left, T* top, T* right, T* bottom,
 
 #if !defined(KGEN_SET)
 
-extern "C" int boxes_to_planes_f32_openmp(const float* boxes, float* left, float* top, float* right,
-                                          float* bottom, int64_t N) {
-  BY_SET(return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes<float>))
-}
-
-extern "C" int boxes_to_planes_bf16_openmp(const uint16_t* boxes, uint16_t* left, uint16_t* top,
-                                           uint16_t* right, uint16_t* bottom, int64_t N) {
-  BY_SET(return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes<BF16>))
-}
-
-extern "C" int boxes_to_planes_f64_openmp(const double* boxes, double* left, double* top, double* right,
-                                          double* bottom, int64_t N) {
-  BY_SET(return launch_boxes_to_planes(boxes, left, top, right, bottom, N, boxes_to_planes<double>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define BOXES_TO_PLANES_FUNCTIONS(NAME, STORED, T)                                               \
+  extern "C" int boxes_to_planes_##NAME##_openmp(const STORED* boxes, STORED* left, STORED* top, \
+                                                 STORED* right, STORED* bottom, int64_t N) {     \
+    BY_SET(return launch_boxes_to_planes<T>(boxes, left, top, right, bottom, N))                 \
+  }
+BOXES_TO_PLANES_FUNCTIONS(f32, float, float)
+BOXES_TO_PLANES_FUNCTIONS(bf16, uint16_t, BF16)
+BOXES_TO_PLANES_FUNCTIONS(f64, double, double)
 
 extern "C" const char* boxes_to_planes_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

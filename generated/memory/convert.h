@@ -60,38 +60,30 @@
 extern "C" {
 #endif
 
-// x: f32[N]
-// y: bf16[N]
+// Arguments; a function's name says what T and U are:
+//   x: T[N]
+//   y: U[N]
+
 /* @function convert_f32_bf16 args: in x f32 [N]; out y bf16 [N]; size N */
 int convert_f32_bf16_cuda(const float* x, uint16_t* y, int64_t N, void* stream);
 int convert_f32_bf16_openmp(const float* x, uint16_t* y, int64_t N);
 
-// x: bf16[N]
-// y: f32[N]
 /* @function convert_bf16_f32 args: in x bf16 [N]; out y f32 [N]; size N */
 int convert_bf16_f32_cuda(const uint16_t* x, float* y, int64_t N, void* stream);
 int convert_bf16_f32_openmp(const uint16_t* x, float* y, int64_t N);
 
-// x: f32[N]
-// y: f16[N]
 /* @function convert_f32_f16 args: in x f32 [N]; out y f16 [N]; size N */
 int convert_f32_f16_cuda(const float* x, uint16_t* y, int64_t N, void* stream);
 int convert_f32_f16_openmp(const float* x, uint16_t* y, int64_t N);
 
-// x: f16[N]
-// y: f32[N]
 /* @function convert_f16_f32 args: in x f16 [N]; out y f32 [N]; size N */
 int convert_f16_f32_cuda(const uint16_t* x, float* y, int64_t N, void* stream);
 int convert_f16_f32_openmp(const uint16_t* x, float* y, int64_t N);
 
-// x: f32[N]
-// y: i8[N]
 /* @function convert_f32_i8 args: in x f32 [N]; out y i8 [N]; size N */
 int convert_f32_i8_cuda(const float* x, int8_t* y, int64_t N, void* stream);
 int convert_f32_i8_openmp(const float* x, int8_t* y, int64_t N);
 
-// x: i8[N]
-// y: f32[N]
 /* @function convert_i8_f32 args: in x i8 [N]; out y f32 [N]; size N */
 int convert_i8_f32_cuda(const int8_t* x, float* y, int64_t N, void* stream);
 int convert_i8_f32_openmp(const int8_t* x, float* y, int64_t N);
@@ -123,72 +115,26 @@ static inline const char* convert_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct convert_f32_bf16_arguments {
-  const float* x = nullptr;
-  uint16_t* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class XElement, class YElement, auto* kCuda, auto* kOpenmp>
+struct convert_arguments {
+  const XElement* x = nullptr;
+  YElement* y = nullptr;
   int64_t N = 0;
+
+  friend int convert_cuda(const convert_arguments& a, void* stream) { return kCuda(a.x, a.y, a.N, stream); }
+  friend int convert_openmp(const convert_arguments& a) { return kOpenmp(a.x, a.y, a.N); }
 };
-inline int convert_f32_bf16_cuda(const convert_f32_bf16_arguments& arguments, void* stream) {
-  return convert_f32_bf16_cuda(arguments.x, arguments.y, arguments.N, stream);
-}
-inline int convert_f32_bf16_openmp(const convert_f32_bf16_arguments& arguments) {
-  return convert_f32_bf16_openmp(arguments.x, arguments.y, arguments.N);
-}
-struct convert_bf16_f32_arguments {
-  const uint16_t* x = nullptr;
-  float* y = nullptr;
-  int64_t N = 0;
-};
-inline int convert_bf16_f32_cuda(const convert_bf16_f32_arguments& arguments, void* stream) {
-  return convert_bf16_f32_cuda(arguments.x, arguments.y, arguments.N, stream);
-}
-inline int convert_bf16_f32_openmp(const convert_bf16_f32_arguments& arguments) {
-  return convert_bf16_f32_openmp(arguments.x, arguments.y, arguments.N);
-}
-struct convert_f32_f16_arguments {
-  const float* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t N = 0;
-};
-inline int convert_f32_f16_cuda(const convert_f32_f16_arguments& arguments, void* stream) {
-  return convert_f32_f16_cuda(arguments.x, arguments.y, arguments.N, stream);
-}
-inline int convert_f32_f16_openmp(const convert_f32_f16_arguments& arguments) {
-  return convert_f32_f16_openmp(arguments.x, arguments.y, arguments.N);
-}
-struct convert_f16_f32_arguments {
-  const uint16_t* x = nullptr;
-  float* y = nullptr;
-  int64_t N = 0;
-};
-inline int convert_f16_f32_cuda(const convert_f16_f32_arguments& arguments, void* stream) {
-  return convert_f16_f32_cuda(arguments.x, arguments.y, arguments.N, stream);
-}
-inline int convert_f16_f32_openmp(const convert_f16_f32_arguments& arguments) {
-  return convert_f16_f32_openmp(arguments.x, arguments.y, arguments.N);
-}
-struct convert_f32_i8_arguments {
-  const float* x = nullptr;
-  int8_t* y = nullptr;
-  int64_t N = 0;
-};
-inline int convert_f32_i8_cuda(const convert_f32_i8_arguments& arguments, void* stream) {
-  return convert_f32_i8_cuda(arguments.x, arguments.y, arguments.N, stream);
-}
-inline int convert_f32_i8_openmp(const convert_f32_i8_arguments& arguments) {
-  return convert_f32_i8_openmp(arguments.x, arguments.y, arguments.N);
-}
-struct convert_i8_f32_arguments {
-  const int8_t* x = nullptr;
-  float* y = nullptr;
-  int64_t N = 0;
-};
-inline int convert_i8_f32_cuda(const convert_i8_f32_arguments& arguments, void* stream) {
-  return convert_i8_f32_cuda(arguments.x, arguments.y, arguments.N, stream);
-}
-inline int convert_i8_f32_openmp(const convert_i8_f32_arguments& arguments) {
-  return convert_i8_f32_openmp(arguments.x, arguments.y, arguments.N);
-}
+using convert_f32_bf16_arguments =
+    convert_arguments<float, uint16_t, convert_f32_bf16_cuda, convert_f32_bf16_openmp>;
+using convert_bf16_f32_arguments =
+    convert_arguments<uint16_t, float, convert_bf16_f32_cuda, convert_bf16_f32_openmp>;
+using convert_f32_f16_arguments =
+    convert_arguments<float, uint16_t, convert_f32_f16_cuda, convert_f32_f16_openmp>;
+using convert_f16_f32_arguments =
+    convert_arguments<uint16_t, float, convert_f16_f32_cuda, convert_f16_f32_openmp>;
+using convert_f32_i8_arguments = convert_arguments<float, int8_t, convert_f32_i8_cuda, convert_f32_i8_openmp>;
+using convert_i8_f32_arguments = convert_arguments<int8_t, float, convert_i8_f32_cuda, convert_i8_f32_openmp>;
 
 #endif

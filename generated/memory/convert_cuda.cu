@@ -29,9 +29,7 @@ __global__ void __launch_bounds__(256) convert__kernel_kernel(const Stored<T>* x
   const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
   Pack<Stored<U>, kElements> y_pack;
 #pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    y_pack[i] = to_value<T>(to_stored<U>(x_pack[i]));
-  }
+  for (int i = 0; i < kElements; ++i) y_pack[i] = to_value<T>(to_stored<U>(x_pack[i]));
   store_pack(&y[n_first], y_pack, remaining);
 }
 
@@ -56,9 +54,7 @@ __global__ void __launch_bounds__(256) convert_f32_i8_kernel(const float* x, int
   const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
   Pack<int8_t, kElements> y_pack;
 #pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    y_pack[i] = saturate<int8_t>(x_pack[i]);
-  }
+  for (int i = 0; i < kElements; ++i) y_pack[i] = saturate<int8_t>(x_pack[i]);
   store_pack(&y[n_first], y_pack, remaining);
 }
 
@@ -83,9 +79,7 @@ __global__ void __launch_bounds__(256) convert_i8_f32_kernel(const int8_t* x, fl
   const auto x_pack = load_pack<kElements>(&x[n_first], remaining);
   Pack<float, kElements> y_pack;
 #pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    y_pack[i] = float(x_pack[i]);
-  }
+  for (int i = 0; i < kElements; ++i) y_pack[i] = float(x_pack[i]);
   store_pack(&y[n_first], y_pack, remaining);
 }
 
@@ -115,25 +109,16 @@ int launch_convert(const XElement* x, YElement* y, int64_t N, void* stream, Run 
 
 }  // namespace
 
-extern "C" int convert_f32_bf16_cuda(const float* x, uint16_t* y, int64_t N, void* stream) {
-  return launch_convert(x, y, N, stream, convert__kernel<int32_t, float, BF16>,
-                        convert__kernel<int64_t, float, BF16>);
-}
-
-extern "C" int convert_bf16_f32_cuda(const uint16_t* x, float* y, int64_t N, void* stream) {
-  return launch_convert(x, y, N, stream, convert__kernel<int32_t, BF16, float>,
-                        convert__kernel<int64_t, BF16, float>);
-}
-
-extern "C" int convert_f32_f16_cuda(const float* x, uint16_t* y, int64_t N, void* stream) {
-  return launch_convert(x, y, N, stream, convert__kernel<int32_t, float, F16>,
-                        convert__kernel<int64_t, float, F16>);
-}
-
-extern "C" int convert_f16_f32_cuda(const uint16_t* x, float* y, int64_t N, void* stream) {
-  return launch_convert(x, y, N, stream, convert__kernel<int32_t, F16, float>,
-                        convert__kernel<int64_t, F16, float>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define CONVERT_FUNCTIONS(NAME, STORED, OTHER, THIRD, T)                                     \
+  extern "C" int convert_##NAME##_cuda(const STORED* x, OTHER* y, int64_t N, void* stream) { \
+    return launch_convert(x, y, N, stream, convert__kernel<int32_t, THIRD, T>,               \
+                          convert__kernel<int64_t, THIRD, T>);                               \
+  }
+CONVERT_FUNCTIONS(f32_bf16, float, uint16_t, float, BF16)
+CONVERT_FUNCTIONS(bf16_f32, uint16_t, float, BF16, float)
+CONVERT_FUNCTIONS(f32_f16, float, uint16_t, float, F16)
+CONVERT_FUNCTIONS(f16_f32, uint16_t, float, F16, float)
 
 extern "C" int convert_f32_i8_cuda(const float* x, int8_t* y, int64_t N, void* stream) {
   return launch_convert(x, y, N, stream, convert_f32_i8<int32_t>, convert_f32_i8<int64_t>);

@@ -18,7 +18,7 @@
 #include "convert_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -91,21 +91,15 @@ int launch_convert(const XElement* x, YElement* y, int64_t N, Run run) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int convert_f32_bf16_openmp(const float* x, uint16_t* y, int64_t N) {
-  BY_SET(return launch_convert(x, y, N, convert__kernel<float, BF16>))
-}
-
-extern "C" int convert_bf16_f32_openmp(const uint16_t* x, float* y, int64_t N) {
-  BY_SET(return launch_convert(x, y, N, convert__kernel<BF16, float>))
-}
-
-extern "C" int convert_f32_f16_openmp(const float* x, uint16_t* y, int64_t N) {
-  BY_SET(return launch_convert(x, y, N, convert__kernel<float, F16>))
-}
-
-extern "C" int convert_f16_f32_openmp(const uint16_t* x, float* y, int64_t N) {
-  BY_SET(return launch_convert(x, y, N, convert__kernel<F16, float>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define CONVERT_FUNCTIONS(NAME, STORED, OTHER, T, S)                             \
+  extern "C" int convert_##NAME##_openmp(const STORED* x, OTHER* y, int64_t N) { \
+    BY_SET(return launch_convert(x, y, N, convert__kernel<T, S>))                \
+  }
+CONVERT_FUNCTIONS(f32_bf16, float, uint16_t, float, BF16)
+CONVERT_FUNCTIONS(bf16_f32, uint16_t, float, BF16, float)
+CONVERT_FUNCTIONS(f32_f16, float, uint16_t, float, F16)
+CONVERT_FUNCTIONS(f16_f32, uint16_t, float, F16, float)
 
 extern "C" int convert_f32_i8_openmp(const float* x, int8_t* y, int64_t N) {
   BY_SET(return launch_convert(x, y, N, convert_f32_i8))

@@ -60,40 +60,30 @@
 extern "C" {
 #endif
 
-// q: i8[N, C]
-// scale: f32[C]
-// zero: i32[C]
-// x: f32[N, C]
+// Arguments; a function's name says what Q and T are:
+//   q: Q[N, C]
+//   scale: f32[C]
+//   zero: i32[C]
+//   x: T[N, C]
+
 /* @function dequantize_f32_i8 args: in q i8 [N, C]; in scale f32 [C]; in zero i32 [C]; out x f32 [N, C]; size N; size C */
 int dequantize_f32_i8_cuda(const int8_t* q, const float* scale, const int32_t* zero, float* x, int64_t N,
                            int64_t C, void* stream);
 int dequantize_f32_i8_openmp(const int8_t* q, const float* scale, const int32_t* zero, float* x, int64_t N,
                              int64_t C);
 
-// q: u8[N, C]
-// scale: f32[C]
-// zero: i32[C]
-// x: f32[N, C]
 /* @function dequantize_f32_u8 args: in q u8 [N, C]; in scale f32 [C]; in zero i32 [C]; out x f32 [N, C]; size N; size C */
 int dequantize_f32_u8_cuda(const uint8_t* q, const float* scale, const int32_t* zero, float* x, int64_t N,
                            int64_t C, void* stream);
 int dequantize_f32_u8_openmp(const uint8_t* q, const float* scale, const int32_t* zero, float* x, int64_t N,
                              int64_t C);
 
-// q: i8[N, C]
-// scale: f32[C]
-// zero: i32[C]
-// x: bf16[N, C]
 /* @function dequantize_bf16_i8 args: in q i8 [N, C]; in scale f32 [C]; in zero i32 [C]; out x bf16 [N, C]; size N; size C */
 int dequantize_bf16_i8_cuda(const int8_t* q, const float* scale, const int32_t* zero, uint16_t* x, int64_t N,
                             int64_t C, void* stream);
 int dequantize_bf16_i8_openmp(const int8_t* q, const float* scale, const int32_t* zero, uint16_t* x,
                               int64_t N, int64_t C);
 
-// q: u8[N, C]
-// scale: f32[C]
-// zero: i32[C]
-// x: bf16[N, C]
 /* @function dequantize_bf16_u8 args: in q u8 [N, C]; in scale f32 [C]; in zero i32 [C]; out x bf16 [N, C]; size N; size C */
 int dequantize_bf16_u8_cuda(const uint8_t* q, const float* scale, const int32_t* zero, uint16_t* x, int64_t N,
                             int64_t C, void* stream);
@@ -135,70 +125,31 @@ static inline const char* dequantize_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct dequantize_f32_i8_arguments {
-  const int8_t* q = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class QElement, class XElement, auto* kCuda, auto* kOpenmp>
+struct dequantize_arguments {
+  const QElement* q = nullptr;
   const float* scale = nullptr;
   const int32_t* zero = nullptr;
-  float* x = nullptr;
+  XElement* x = nullptr;
   int64_t N = 0;
   int64_t C = 0;
+
+  friend int dequantize_cuda(const dequantize_arguments& a, void* stream) {
+    return kCuda(a.q, a.scale, a.zero, a.x, a.N, a.C, stream);
+  }
+  friend int dequantize_openmp(const dequantize_arguments& a) {
+    return kOpenmp(a.q, a.scale, a.zero, a.x, a.N, a.C);
+  }
 };
-inline int dequantize_f32_i8_cuda(const dequantize_f32_i8_arguments& arguments, void* stream) {
-  return dequantize_f32_i8_cuda(arguments.q, arguments.scale, arguments.zero, arguments.x, arguments.N,
-                                arguments.C, stream);
-}
-inline int dequantize_f32_i8_openmp(const dequantize_f32_i8_arguments& arguments) {
-  return dequantize_f32_i8_openmp(arguments.q, arguments.scale, arguments.zero, arguments.x, arguments.N,
-                                  arguments.C);
-}
-struct dequantize_f32_u8_arguments {
-  const uint8_t* q = nullptr;
-  const float* scale = nullptr;
-  const int32_t* zero = nullptr;
-  float* x = nullptr;
-  int64_t N = 0;
-  int64_t C = 0;
-};
-inline int dequantize_f32_u8_cuda(const dequantize_f32_u8_arguments& arguments, void* stream) {
-  return dequantize_f32_u8_cuda(arguments.q, arguments.scale, arguments.zero, arguments.x, arguments.N,
-                                arguments.C, stream);
-}
-inline int dequantize_f32_u8_openmp(const dequantize_f32_u8_arguments& arguments) {
-  return dequantize_f32_u8_openmp(arguments.q, arguments.scale, arguments.zero, arguments.x, arguments.N,
-                                  arguments.C);
-}
-struct dequantize_bf16_i8_arguments {
-  const int8_t* q = nullptr;
-  const float* scale = nullptr;
-  const int32_t* zero = nullptr;
-  uint16_t* x = nullptr;
-  int64_t N = 0;
-  int64_t C = 0;
-};
-inline int dequantize_bf16_i8_cuda(const dequantize_bf16_i8_arguments& arguments, void* stream) {
-  return dequantize_bf16_i8_cuda(arguments.q, arguments.scale, arguments.zero, arguments.x, arguments.N,
-                                 arguments.C, stream);
-}
-inline int dequantize_bf16_i8_openmp(const dequantize_bf16_i8_arguments& arguments) {
-  return dequantize_bf16_i8_openmp(arguments.q, arguments.scale, arguments.zero, arguments.x, arguments.N,
-                                   arguments.C);
-}
-struct dequantize_bf16_u8_arguments {
-  const uint8_t* q = nullptr;
-  const float* scale = nullptr;
-  const int32_t* zero = nullptr;
-  uint16_t* x = nullptr;
-  int64_t N = 0;
-  int64_t C = 0;
-};
-inline int dequantize_bf16_u8_cuda(const dequantize_bf16_u8_arguments& arguments, void* stream) {
-  return dequantize_bf16_u8_cuda(arguments.q, arguments.scale, arguments.zero, arguments.x, arguments.N,
-                                 arguments.C, stream);
-}
-inline int dequantize_bf16_u8_openmp(const dequantize_bf16_u8_arguments& arguments) {
-  return dequantize_bf16_u8_openmp(arguments.q, arguments.scale, arguments.zero, arguments.x, arguments.N,
-                                   arguments.C);
-}
+using dequantize_f32_i8_arguments =
+    dequantize_arguments<int8_t, float, dequantize_f32_i8_cuda, dequantize_f32_i8_openmp>;
+using dequantize_f32_u8_arguments =
+    dequantize_arguments<uint8_t, float, dequantize_f32_u8_cuda, dequantize_f32_u8_openmp>;
+using dequantize_bf16_i8_arguments =
+    dequantize_arguments<int8_t, uint16_t, dequantize_bf16_i8_cuda, dequantize_bf16_i8_openmp>;
+using dequantize_bf16_u8_arguments =
+    dequantize_arguments<uint8_t, uint16_t, dequantize_bf16_u8_cuda, dequantize_bf16_u8_openmp>;
 
 #endif

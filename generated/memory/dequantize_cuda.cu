@@ -55,40 +55,28 @@ cudaError_t dequantize(const Q* q, const float* scale, const int32_t* zero, Stor
 }
 
 // Checks the arguments, then runs.
-template <class QElement, class XElement, class Run, class RunWide>
-int launch_dequantize(const QElement* q, const float* scale, const int32_t* zero, XElement* x, int64_t N,
-                      int64_t C, void* stream, Run run, RunWide run_wide) {
+template <class Q, class T>
+int launch_dequantize(const Q* q, const float* scale, const int32_t* zero, Stored<T>* x, int64_t N, int64_t C,
+                      void* stream) {
   if (const int status = check_sizes({{5, N}, {6, C}})) return status;
   const Array arrays[] = {{1, q, {N, C}}, {2, scale, {C}}, {3, zero, {C}}, {4, x, {N, C}}};
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0 || C == 0) return 0;
   const bool small = larger(N * C, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(q, scale, zero, x, N, C, queue) : run_wide(q, scale, zero, x, N, C, queue));
+  return cuda_status(small ? dequantize<int32_t, Q, T>(q, scale, zero, x, N, C, queue)
+                           : dequantize<int64_t, Q, T>(q, scale, zero, x, N, C, queue));
 }
 
 }  // namespace
 
-extern "C" int dequantize_f32_i8_cuda(const int8_t* q, const float* scale, const int32_t* zero, float* x,
-                                      int64_t N, int64_t C, void* stream) {
-  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize<int32_t, int8_t, float>,
-                           dequantize<int64_t, int8_t, float>);
-}
-
-extern "C" int dequantize_f32_u8_cuda(const uint8_t* q, const float* scale, const int32_t* zero, float* x,
-                                      int64_t N, int64_t C, void* stream) {
-  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize<int32_t, uint8_t, float>,
-                           dequantize<int64_t, uint8_t, float>);
-}
-
-extern "C" int dequantize_bf16_i8_cuda(const int8_t* q, const float* scale, const int32_t* zero, uint16_t* x,
-                                       int64_t N, int64_t C, void* stream) {
-  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize<int32_t, int8_t, BF16>,
-                           dequantize<int64_t, int8_t, BF16>);
-}
-
-extern "C" int dequantize_bf16_u8_cuda(const uint8_t* q, const float* scale, const int32_t* zero, uint16_t* x,
-                                       int64_t N, int64_t C, void* stream) {
-  return launch_dequantize(q, scale, zero, x, N, C, stream, dequantize<int32_t, uint8_t, BF16>,
-                           dequantize<int64_t, uint8_t, BF16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define DEQUANTIZE_FUNCTIONS(NAME, STORED, OTHER, T)                                                \
+  extern "C" int dequantize_##NAME##_cuda(const STORED* q, const float* scale, const int32_t* zero, \
+                                          OTHER* x, int64_t N, int64_t C, void* stream) {           \
+    return launch_dequantize<STORED, T>(q, scale, zero, x, N, C, stream);                           \
+  }
+DEQUANTIZE_FUNCTIONS(f32_i8, int8_t, float, float)
+DEQUANTIZE_FUNCTIONS(f32_u8, uint8_t, float, float)
+DEQUANTIZE_FUNCTIONS(bf16_i8, int8_t, uint16_t, BF16)
+DEQUANTIZE_FUNCTIONS(bf16_u8, uint8_t, uint16_t, BF16)

@@ -18,7 +18,7 @@
 #include "dequantize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -52,14 +52,14 @@ void dequantize(const Q* q, const float* scale, const int32_t* zero, Stored<T>* 
 }
 
 // Checks the arguments, then runs.
-template <class QElement, class XElement, class Run>
-int launch_dequantize(const QElement* q, const float* scale, const int32_t* zero, XElement* x, int64_t N,
-                      int64_t C, Run run) {
+template <class Q, class T>
+int launch_dequantize(const Q* q, const float* scale, const int32_t* zero, Stored<T>* x, int64_t N,
+                      int64_t C) {
   if (const int status = check_sizes({{5, N}, {6, C}})) return status;
   const Array arrays[] = {{1, q, {N, C}}, {2, scale, {C}}, {3, zero, {C}}, {4, x, {N, C}}};
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0 || C == 0) return 0;
-  run(q, scale, zero, x, N, C);
+  dequantize<Q, T>(q, scale, zero, x, N, C);
   return 0;
 }
 
@@ -70,25 +70,16 @@ int launch_dequantize(const QElement* q, const float* scale, const int32_t* zero
 
 #if !defined(KGEN_SET)
 
-extern "C" int dequantize_f32_i8_openmp(const int8_t* q, const float* scale, const int32_t* zero, float* x,
-                                        int64_t N, int64_t C) {
-  BY_SET(return launch_dequantize(q, scale, zero, x, N, C, dequantize<int8_t, float>))
-}
-
-extern "C" int dequantize_f32_u8_openmp(const uint8_t* q, const float* scale, const int32_t* zero, float* x,
-                                        int64_t N, int64_t C) {
-  BY_SET(return launch_dequantize(q, scale, zero, x, N, C, dequantize<uint8_t, float>))
-}
-
-extern "C" int dequantize_bf16_i8_openmp(const int8_t* q, const float* scale, const int32_t* zero,
-                                         uint16_t* x, int64_t N, int64_t C) {
-  BY_SET(return launch_dequantize(q, scale, zero, x, N, C, dequantize<int8_t, BF16>))
-}
-
-extern "C" int dequantize_bf16_u8_openmp(const uint8_t* q, const float* scale, const int32_t* zero,
-                                         uint16_t* x, int64_t N, int64_t C) {
-  BY_SET(return launch_dequantize(q, scale, zero, x, N, C, dequantize<uint8_t, BF16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define DEQUANTIZE_FUNCTIONS(NAME, STORED, OTHER, T)                                                  \
+  extern "C" int dequantize_##NAME##_openmp(const STORED* q, const float* scale, const int32_t* zero, \
+                                            OTHER* x, int64_t N, int64_t C) {                         \
+    BY_SET(return launch_dequantize<STORED, T>(q, scale, zero, x, N, C))                              \
+  }
+DEQUANTIZE_FUNCTIONS(f32_i8, int8_t, float, float)
+DEQUANTIZE_FUNCTIONS(f32_u8, uint8_t, float, float)
+DEQUANTIZE_FUNCTIONS(bf16_i8, int8_t, uint16_t, BF16)
+DEQUANTIZE_FUNCTIONS(bf16_u8, uint8_t, uint16_t, BF16)
 
 extern "C" const char* dequantize_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -60,18 +60,17 @@
 extern "C" {
 #endif
 
-// token: i32[N]
-// table: f32[V, D]
-// row: f32[N, D]
+// Arguments; a function's name says what T is:
+//   token: i32[N]
+//   table: T[V, D]
+//   row: T[N, D]
+
 /* @function embedding_f32 args: in token i32 [N]; in table f32 [V, D]; out row f32 [N, D]; size N; size V; size D */
 int embedding_f32_cuda(const int32_t* token, const float* table, float* row, int64_t N, int64_t V, int64_t D,
                        void* stream);
 int embedding_f32_openmp(const int32_t* token, const float* table, float* row, int64_t N, int64_t V,
                          int64_t D);
 
-// token: i32[N]
-// table: bf16[V, D]
-// row: bf16[N, D]
 /* @function embedding_bf16 args: in token i32 [N]; in table bf16 [V, D]; out row bf16 [N, D]; size N; size V; size D */
 int embedding_bf16_cuda(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N, int64_t V,
                         int64_t D, void* stream);
@@ -111,38 +110,25 @@ static inline const char* embedding_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct embedding_f32_arguments {
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct embedding_arguments {
   const int32_t* token = nullptr;
-  const float* table = nullptr;
-  float* row = nullptr;
+  const T* table = nullptr;
+  T* row = nullptr;
   int64_t N = 0;
   int64_t V = 0;
   int64_t D = 0;
+
+  friend int embedding_cuda(const embedding_arguments& a, void* stream) {
+    return kCuda(a.token, a.table, a.row, a.N, a.V, a.D, stream);
+  }
+  friend int embedding_openmp(const embedding_arguments& a) {
+    return kOpenmp(a.token, a.table, a.row, a.N, a.V, a.D);
+  }
 };
-inline int embedding_f32_cuda(const embedding_f32_arguments& arguments, void* stream) {
-  return embedding_f32_cuda(arguments.token, arguments.table, arguments.row, arguments.N, arguments.V,
-                            arguments.D, stream);
-}
-inline int embedding_f32_openmp(const embedding_f32_arguments& arguments) {
-  return embedding_f32_openmp(arguments.token, arguments.table, arguments.row, arguments.N, arguments.V,
-                              arguments.D);
-}
-struct embedding_bf16_arguments {
-  const int32_t* token = nullptr;
-  const uint16_t* table = nullptr;
-  uint16_t* row = nullptr;
-  int64_t N = 0;
-  int64_t V = 0;
-  int64_t D = 0;
-};
-inline int embedding_bf16_cuda(const embedding_bf16_arguments& arguments, void* stream) {
-  return embedding_bf16_cuda(arguments.token, arguments.table, arguments.row, arguments.N, arguments.V,
-                             arguments.D, stream);
-}
-inline int embedding_bf16_openmp(const embedding_bf16_arguments& arguments) {
-  return embedding_bf16_openmp(arguments.token, arguments.table, arguments.row, arguments.N, arguments.V,
-                               arguments.D);
-}
+using embedding_f32_arguments = embedding_arguments<float, embedding_f32_cuda, embedding_f32_openmp>;
+using embedding_bf16_arguments = embedding_arguments<uint16_t, embedding_bf16_cuda, embedding_bf16_openmp>;
 
 #endif

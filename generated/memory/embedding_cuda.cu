@@ -55,29 +55,27 @@ cudaError_t embedding(const int32_t* token, const Stored<T>* table, Stored<T>* r
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run, class RunWide>
-int launch_embedding(const int32_t* token, const T* table, T* row, int64_t N, int64_t V, int64_t D,
-                     void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_embedding(const int32_t* token, const Stored<T>* table, Stored<T>* row, int64_t N, int64_t V,
+                     int64_t D, void* stream) {
   if (const int status = check_sizes({{4, N}, {5, V}, {6, D}})) return status;
   const Array arrays[] = {{1, token, {N}}, {2, table, {V, D}}, {3, row, {N, D}}};
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0 || D == 0) return 0;
   const bool small = larger(larger(N, V * D), N * D) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(token, table, row, N, V, D, queue)
-                           : run_wide(token, table, row, N, V, D, queue));
+  return cuda_status(small ? embedding<int32_t, T>(token, table, row, N, V, D, queue)
+                           : embedding<int64_t, T>(token, table, row, N, V, D, queue));
 }
 
 }  // namespace
 
 extern "C" int embedding_f32_cuda(const int32_t* token, const float* table, float* row, int64_t N, int64_t V,
                                   int64_t D, void* stream) {
-  return launch_embedding(token, table, row, N, V, D, stream, embedding<int32_t, float>,
-                          embedding<int64_t, float>);
+  return launch_embedding<float>(token, table, row, N, V, D, stream);
 }
 
 extern "C" int embedding_bf16_cuda(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N,
                                    int64_t V, int64_t D, void* stream) {
-  return launch_embedding(token, table, row, N, V, D, stream, embedding<int32_t, BF16>,
-                          embedding<int64_t, BF16>);
+  return launch_embedding<BF16>(token, table, row, N, V, D, stream);
 }

@@ -18,7 +18,7 @@
 #include "embedding_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -52,13 +52,14 @@ void embedding(const int32_t* token, const Stored<T>* table, Stored<T>* row, int
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_embedding(const int32_t* token, const T* table, T* row, int64_t N, int64_t V, int64_t D, Run run) {
+template <class T>
+int launch_embedding(const int32_t* token, const Stored<T>* table, Stored<T>* row, int64_t N, int64_t V,
+                     int64_t D) {
   if (const int status = check_sizes({{4, N}, {5, V}, {6, D}})) return status;
   const Array arrays[] = {{1, token, {N}}, {2, table, {V, D}}, {3, row, {N, D}}};
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0 || D == 0) return 0;
-  run(token, table, row, N, V, D);
+  embedding<T>(token, table, row, N, V, D);
   return 0;
 }
 
@@ -71,12 +72,12 @@ int launch_embedding(const int32_t* token, const T* table, T* row, int64_t N, in
 
 extern "C" int embedding_f32_openmp(const int32_t* token, const float* table, float* row, int64_t N,
                                     int64_t V, int64_t D) {
-  BY_SET(return launch_embedding(token, table, row, N, V, D, embedding<float>))
+  BY_SET(return launch_embedding<float>(token, table, row, N, V, D))
 }
 
 extern "C" int embedding_bf16_openmp(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N,
                                      int64_t V, int64_t D) {
-  BY_SET(return launch_embedding(token, table, row, N, V, D, embedding<BF16>))
+  BY_SET(return launch_embedding<BF16>(token, table, row, N, V, D))
 }
 
 extern "C" const char* embedding_openmp_instructions(void) {

@@ -60,34 +60,24 @@
 extern "C" {
 #endif
 
-// x: f32[N]
-// scale: f32
-// zero: i32
-// q: i8[N]
+// Arguments; a function's name says what T and Q are:
+//   x: T[N]
+//   scale: f32
+//   zero: i32
+//   q: Q[N]
+
 /* @function quantize_f32_i8 args: in x f32 [N]; scalar scale f32; scalar zero i32; out q i8 [N]; size N */
 int quantize_f32_i8_cuda(const float* x, float scale, int32_t zero, int8_t* q, int64_t N, void* stream);
 int quantize_f32_i8_openmp(const float* x, float scale, int32_t zero, int8_t* q, int64_t N);
 
-// x: f32[N]
-// scale: f32
-// zero: i32
-// q: u8[N]
 /* @function quantize_f32_u8 args: in x f32 [N]; scalar scale f32; scalar zero i32; out q u8 [N]; size N */
 int quantize_f32_u8_cuda(const float* x, float scale, int32_t zero, uint8_t* q, int64_t N, void* stream);
 int quantize_f32_u8_openmp(const float* x, float scale, int32_t zero, uint8_t* q, int64_t N);
 
-// x: bf16[N]
-// scale: f32
-// zero: i32
-// q: i8[N]
 /* @function quantize_bf16_i8 args: in x bf16 [N]; scalar scale f32; scalar zero i32; out q i8 [N]; size N */
 int quantize_bf16_i8_cuda(const uint16_t* x, float scale, int32_t zero, int8_t* q, int64_t N, void* stream);
 int quantize_bf16_i8_openmp(const uint16_t* x, float scale, int32_t zero, int8_t* q, int64_t N);
 
-// x: bf16[N]
-// scale: f32
-// zero: i32
-// q: u8[N]
 /* @function quantize_bf16_u8 args: in x bf16 [N]; scalar scale f32; scalar zero i32; out q u8 [N]; size N */
 int quantize_bf16_u8_cuda(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N, void* stream);
 int quantize_bf16_u8_openmp(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N);
@@ -118,60 +108,28 @@ static inline const char* quantize_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct quantize_f32_i8_arguments {
-  const float* x = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class XElement, class QElement, auto* kCuda, auto* kOpenmp>
+struct quantize_arguments {
+  const XElement* x = nullptr;
   float scale = 0;
   int32_t zero = 0;
-  int8_t* q = nullptr;
+  QElement* q = nullptr;
   int64_t N = 0;
+
+  friend int quantize_cuda(const quantize_arguments& a, void* stream) {
+    return kCuda(a.x, a.scale, a.zero, a.q, a.N, stream);
+  }
+  friend int quantize_openmp(const quantize_arguments& a) { return kOpenmp(a.x, a.scale, a.zero, a.q, a.N); }
 };
-inline int quantize_f32_i8_cuda(const quantize_f32_i8_arguments& arguments, void* stream) {
-  return quantize_f32_i8_cuda(arguments.x, arguments.scale, arguments.zero, arguments.q, arguments.N, stream);
-}
-inline int quantize_f32_i8_openmp(const quantize_f32_i8_arguments& arguments) {
-  return quantize_f32_i8_openmp(arguments.x, arguments.scale, arguments.zero, arguments.q, arguments.N);
-}
-struct quantize_f32_u8_arguments {
-  const float* x = nullptr;
-  float scale = 0;
-  int32_t zero = 0;
-  uint8_t* q = nullptr;
-  int64_t N = 0;
-};
-inline int quantize_f32_u8_cuda(const quantize_f32_u8_arguments& arguments, void* stream) {
-  return quantize_f32_u8_cuda(arguments.x, arguments.scale, arguments.zero, arguments.q, arguments.N, stream);
-}
-inline int quantize_f32_u8_openmp(const quantize_f32_u8_arguments& arguments) {
-  return quantize_f32_u8_openmp(arguments.x, arguments.scale, arguments.zero, arguments.q, arguments.N);
-}
-struct quantize_bf16_i8_arguments {
-  const uint16_t* x = nullptr;
-  float scale = 0;
-  int32_t zero = 0;
-  int8_t* q = nullptr;
-  int64_t N = 0;
-};
-inline int quantize_bf16_i8_cuda(const quantize_bf16_i8_arguments& arguments, void* stream) {
-  return quantize_bf16_i8_cuda(arguments.x, arguments.scale, arguments.zero, arguments.q, arguments.N,
-                               stream);
-}
-inline int quantize_bf16_i8_openmp(const quantize_bf16_i8_arguments& arguments) {
-  return quantize_bf16_i8_openmp(arguments.x, arguments.scale, arguments.zero, arguments.q, arguments.N);
-}
-struct quantize_bf16_u8_arguments {
-  const uint16_t* x = nullptr;
-  float scale = 0;
-  int32_t zero = 0;
-  uint8_t* q = nullptr;
-  int64_t N = 0;
-};
-inline int quantize_bf16_u8_cuda(const quantize_bf16_u8_arguments& arguments, void* stream) {
-  return quantize_bf16_u8_cuda(arguments.x, arguments.scale, arguments.zero, arguments.q, arguments.N,
-                               stream);
-}
-inline int quantize_bf16_u8_openmp(const quantize_bf16_u8_arguments& arguments) {
-  return quantize_bf16_u8_openmp(arguments.x, arguments.scale, arguments.zero, arguments.q, arguments.N);
-}
+using quantize_f32_i8_arguments =
+    quantize_arguments<float, int8_t, quantize_f32_i8_cuda, quantize_f32_i8_openmp>;
+using quantize_f32_u8_arguments =
+    quantize_arguments<float, uint8_t, quantize_f32_u8_cuda, quantize_f32_u8_openmp>;
+using quantize_bf16_i8_arguments =
+    quantize_arguments<uint16_t, int8_t, quantize_bf16_i8_cuda, quantize_bf16_i8_openmp>;
+using quantize_bf16_u8_arguments =
+    quantize_arguments<uint16_t, uint8_t, quantize_bf16_u8_cuda, quantize_bf16_u8_openmp>;
 
 #endif

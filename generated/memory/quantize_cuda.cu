@@ -50,40 +50,27 @@ cudaError_t quantize(const Stored<T>* x, float scale, int32_t zero, Q* q, int64_
 }
 
 // Checks the arguments, then runs.
-template <class XElement, class QElement, class Run, class RunWide>
-int launch_quantize(const XElement* x, float scale, int32_t zero, QElement* q, int64_t N, void* stream,
-                    Run run, RunWide run_wide) {
+template <class Q, class T>
+int launch_quantize(const Stored<T>* x, float scale, int32_t zero, Q* q, int64_t N, void* stream) {
   if (const int status = check_sizes({{5, N}})) return status;
   const Array arrays[] = {{1, x, {N}}, {4, q, {N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0) return 0;
   const bool small = N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(x, scale, zero, q, N, queue) : run_wide(x, scale, zero, q, N, queue));
+  return cuda_status(small ? quantize<int32_t, Q, T>(x, scale, zero, q, N, queue)
+                           : quantize<int64_t, Q, T>(x, scale, zero, q, N, queue));
 }
 
 }  // namespace
 
-extern "C" int quantize_f32_i8_cuda(const float* x, float scale, int32_t zero, int8_t* q, int64_t N,
-                                    void* stream) {
-  return launch_quantize(x, scale, zero, q, N, stream, quantize<int32_t, int8_t, float>,
-                         quantize<int64_t, int8_t, float>);
-}
-
-extern "C" int quantize_f32_u8_cuda(const float* x, float scale, int32_t zero, uint8_t* q, int64_t N,
-                                    void* stream) {
-  return launch_quantize(x, scale, zero, q, N, stream, quantize<int32_t, uint8_t, float>,
-                         quantize<int64_t, uint8_t, float>);
-}
-
-extern "C" int quantize_bf16_i8_cuda(const uint16_t* x, float scale, int32_t zero, int8_t* q, int64_t N,
-                                     void* stream) {
-  return launch_quantize(x, scale, zero, q, N, stream, quantize<int32_t, int8_t, BF16>,
-                         quantize<int64_t, int8_t, BF16>);
-}
-
-extern "C" int quantize_bf16_u8_cuda(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N,
-                                     void* stream) {
-  return launch_quantize(x, scale, zero, q, N, stream, quantize<int32_t, uint8_t, BF16>,
-                         quantize<int64_t, uint8_t, BF16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define QUANTIZE_FUNCTIONS(NAME, STORED, OTHER, T)                                                       \
+  extern "C" int quantize_##NAME##_cuda(const STORED* x, float scale, int32_t zero, OTHER* q, int64_t N, \
+                                        void* stream) {                                                  \
+    return launch_quantize<OTHER, T>(x, scale, zero, q, N, stream);                                      \
+  }
+QUANTIZE_FUNCTIONS(f32_i8, float, int8_t, float)
+QUANTIZE_FUNCTIONS(f32_u8, float, uint8_t, float)
+QUANTIZE_FUNCTIONS(bf16_i8, uint16_t, int8_t, BF16)
+QUANTIZE_FUNCTIONS(bf16_u8, uint16_t, uint8_t, BF16)

@@ -18,7 +18,7 @@
 #include "quantize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -48,13 +48,13 @@ void quantize(const Stored<T>* x, float scale, int32_t zero, Q* q, int64_t N) {
 }
 
 // Checks the arguments, then runs.
-template <class XElement, class QElement, class Run>
-int launch_quantize(const XElement* x, float scale, int32_t zero, QElement* q, int64_t N, Run run) {
+template <class Q, class T>
+int launch_quantize(const Stored<T>* x, float scale, int32_t zero, Q* q, int64_t N) {
   if (const int status = check_sizes({{5, N}})) return status;
   const Array arrays[] = {{1, x, {N}}, {4, q, {N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0) return 0;
-  run(x, scale, zero, q, N);
+  quantize<Q, T>(x, scale, zero, q, N);
   return 0;
 }
 
@@ -65,21 +65,15 @@ int launch_quantize(const XElement* x, float scale, int32_t zero, QElement* q, i
 
 #if !defined(KGEN_SET)
 
-extern "C" int quantize_f32_i8_openmp(const float* x, float scale, int32_t zero, int8_t* q, int64_t N) {
-  BY_SET(return launch_quantize(x, scale, zero, q, N, quantize<int8_t, float>))
-}
-
-extern "C" int quantize_f32_u8_openmp(const float* x, float scale, int32_t zero, uint8_t* q, int64_t N) {
-  BY_SET(return launch_quantize(x, scale, zero, q, N, quantize<uint8_t, float>))
-}
-
-extern "C" int quantize_bf16_i8_openmp(const uint16_t* x, float scale, int32_t zero, int8_t* q, int64_t N) {
-  BY_SET(return launch_quantize(x, scale, zero, q, N, quantize<int8_t, BF16>))
-}
-
-extern "C" int quantize_bf16_u8_openmp(const uint16_t* x, float scale, int32_t zero, uint8_t* q, int64_t N) {
-  BY_SET(return launch_quantize(x, scale, zero, q, N, quantize<uint8_t, BF16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define QUANTIZE_FUNCTIONS(NAME, STORED, OTHER, T)                                                           \
+  extern "C" int quantize_##NAME##_openmp(const STORED* x, float scale, int32_t zero, OTHER* q, int64_t N) { \
+    BY_SET(return launch_quantize<OTHER, T>(x, scale, zero, q, N))                                           \
+  }
+QUANTIZE_FUNCTIONS(f32_i8, float, int8_t, float)
+QUANTIZE_FUNCTIONS(f32_u8, float, uint8_t, float)
+QUANTIZE_FUNCTIONS(bf16_i8, uint16_t, int8_t, BF16)
+QUANTIZE_FUNCTIONS(bf16_u8, uint16_t, uint8_t, BF16)
 
 extern "C" const char* quantize_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -27,8 +27,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   quantize_rows_error explains it.
 
@@ -65,9 +64,11 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// q: i8[M, N]
-// scale: f32[M]
+// Arguments; a function's name says what T is:
+//   x: T[M, N]
+//   q: i8[M, N]
+//   scale: f32[M]
+
 /* @function quantize_rows_f32 args: in x f32 [M, N]; out q i8 [M, N]; out scale f32 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t quantize_rows_f32_cuda_workspace(int64_t M, int64_t N);
 int quantize_rows_f32_cuda(const float* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
@@ -76,9 +77,6 @@ int64_t quantize_rows_f32_openmp_workspace(int64_t M, int64_t N);
 int quantize_rows_f32_openmp(const float* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
                              int64_t workspace_bytes);
 
-// x: bf16[M, N]
-// q: i8[M, N]
-// scale: f32[M]
 /* @function quantize_rows_bf16 args: in x bf16 [M, N]; out q i8 [M, N]; out scale f32 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t quantize_rows_bf16_cuda_workspace(int64_t M, int64_t N);
 int quantize_rows_bf16_cuda(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
@@ -87,9 +85,6 @@ int64_t quantize_rows_bf16_openmp_workspace(int64_t M, int64_t N);
 int quantize_rows_bf16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
                               void* workspace, int64_t workspace_bytes);
 
-// x: f16[M, N]
-// q: i8[M, N]
-// scale: f32[M]
 /* @function quantize_rows_f16 args: in x f16 [M, N]; out q i8 [M, N]; out scale f32 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t quantize_rows_f16_cuda_workspace(int64_t M, int64_t N);
 int quantize_rows_f16_cuda(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
@@ -136,57 +131,30 @@ static inline const char* quantize_rows_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct quantize_rows_f32_arguments {
-  const float* x = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct quantize_rows_arguments {
+  const T* x = nullptr;
   int8_t* q = nullptr;
   float* scale = nullptr;
   int64_t M = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int quantize_rows_cuda(const quantize_rows_arguments& a, void* stream) {
+    return kCuda(a.x, a.q, a.scale, a.M, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int quantize_rows_openmp(const quantize_rows_arguments& a) {
+    return kOpenmp(a.x, a.q, a.scale, a.M, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int quantize_rows_f32_cuda(const quantize_rows_f32_arguments& arguments, void* stream) {
-  return quantize_rows_f32_cuda(arguments.x, arguments.q, arguments.scale, arguments.M, arguments.N,
-                                arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int quantize_rows_f32_openmp(const quantize_rows_f32_arguments& arguments) {
-  return quantize_rows_f32_openmp(arguments.x, arguments.q, arguments.scale, arguments.M, arguments.N,
-                                  arguments.workspace, arguments.workspace_bytes);
-}
-struct quantize_rows_bf16_arguments {
-  const uint16_t* x = nullptr;
-  int8_t* q = nullptr;
-  float* scale = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int quantize_rows_bf16_cuda(const quantize_rows_bf16_arguments& arguments, void* stream) {
-  return quantize_rows_bf16_cuda(arguments.x, arguments.q, arguments.scale, arguments.M, arguments.N,
-                                 arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int quantize_rows_bf16_openmp(const quantize_rows_bf16_arguments& arguments) {
-  return quantize_rows_bf16_openmp(arguments.x, arguments.q, arguments.scale, arguments.M, arguments.N,
-                                   arguments.workspace, arguments.workspace_bytes);
-}
-struct quantize_rows_f16_arguments {
-  const uint16_t* x = nullptr;
-  int8_t* q = nullptr;
-  float* scale = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int quantize_rows_f16_cuda(const quantize_rows_f16_arguments& arguments, void* stream) {
-  return quantize_rows_f16_cuda(arguments.x, arguments.q, arguments.scale, arguments.M, arguments.N,
-                                arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int quantize_rows_f16_openmp(const quantize_rows_f16_arguments& arguments) {
-  return quantize_rows_f16_openmp(arguments.x, arguments.q, arguments.scale, arguments.M, arguments.N,
-                                  arguments.workspace, arguments.workspace_bytes);
-}
+using quantize_rows_f32_arguments =
+    quantize_rows_arguments<float, quantize_rows_f32_cuda, quantize_rows_f32_openmp>;
+using quantize_rows_bf16_arguments =
+    quantize_rows_arguments<uint16_t, quantize_rows_bf16_cuda, quantize_rows_bf16_openmp>;
+using quantize_rows_f16_arguments =
+    quantize_rows_arguments<uint16_t, quantize_rows_f16_cuda, quantize_rows_f16_openmp>;
 
 #endif

@@ -54,17 +54,13 @@ __global__ void __launch_bounds__(512, 1) quantize_rows_kernel(const Stored<T>* 
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, absolute(to_value<T>(x_pack[i])));
-        }
+        if (i < remaining) greatest_own = maximum(greatest_own, absolute(to_value<T>(x_pack[i])));
       }
     }
     greatest =
         maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
     const float scale_here = maximum(greatest, 0.0f) / 127.0f;
-    if (writes) {
-      scale[m] = scale_here;
-    }
+    if (writes) scale[m] = scale_here;
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -95,61 +91,41 @@ cudaError_t quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run, class RunWide>
-int launch_quantize_rows(const T* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
-                         int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
+                         int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, q, {M, N}}, {3, scale, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if ((M == 0 || N == 0) && M == 0) return 0;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(M, N);
+  const QuantizeRowsWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, q, scale, M, N, memory.data, queue)
-                           : run_wide(x, q, scale, M, N, memory.data, queue));
+  return cuda_status(small ? quantize_rows<int32_t, T>(x, q, scale, M, N, memory.data, queue)
+                           : quantize_rows<int64_t, T>(x, q, scale, M, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_quantize_rows(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if ((M == 0 || N == 0) && M == 0) return 0;
-  return Space(M, N).bytes;
+  return QuantizeRowsWorkspace<T>(M, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t quantize_rows_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_quantize_rows<QuantizeRowsWorkspace<float>>(M, N);
-}
-
-extern "C" int quantize_rows_f32_cuda(const float* x, int8_t* q, float* scale, int64_t M, int64_t N,
-                                      void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_quantize_rows<QuantizeRowsWorkspace<float>>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                            stream, quantize_rows<int32_t, float>,
-                                                            quantize_rows<int64_t, float>);
-}
-
-extern "C" int64_t quantize_rows_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_quantize_rows<QuantizeRowsWorkspace<BF16>>(M, N);
-}
-
-extern "C" int quantize_rows_bf16_cuda(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
-                                       void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_quantize_rows<QuantizeRowsWorkspace<BF16>>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                           stream, quantize_rows<int32_t, BF16>,
-                                                           quantize_rows<int64_t, BF16>);
-}
-
-extern "C" int64_t quantize_rows_f16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_quantize_rows<QuantizeRowsWorkspace<F16>>(M, N);
-}
-
-extern "C" int quantize_rows_f16_cuda(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
-                                      void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_quantize_rows<QuantizeRowsWorkspace<F16>>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                          stream, quantize_rows<int32_t, F16>,
-                                                          quantize_rows<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define QUANTIZE_ROWS_FUNCTIONS(NAME, T, STORED)                                                             \
+  extern "C" int64_t quantize_rows_##NAME##_cuda_workspace(int64_t M, int64_t N) {                           \
+    return workspace_of_quantize_rows<T>(M, N);                                                              \
+  }                                                                                                          \
+  extern "C" int quantize_rows_##NAME##_cuda(const STORED* x, int8_t* q, float* scale, int64_t M, int64_t N, \
+                                             void* workspace, int64_t workspace_bytes, void* stream) {       \
+    return launch_quantize_rows<T>(x, q, scale, M, N, workspace, workspace_bytes, stream);                   \
+  }
+QUANTIZE_ROWS_FUNCTIONS(f32, float, float)
+QUANTIZE_ROWS_FUNCTIONS(bf16, BF16, uint16_t)
+QUANTIZE_ROWS_FUNCTIONS(f16, F16, uint16_t)

@@ -25,7 +25,7 @@
 #include "quantize_rows_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -64,8 +64,7 @@ void quantize_rows_short(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
 
 // Where the intermediates lie in the workspace.
 struct QuantizeRowsWorkspace {
-  int64_t scale_here2;
-  int64_t greatest_part;
+  int64_t scale_here2, greatest_part;
   int64_t bytes = 0;
 
   explicit QuantizeRowsWorkspace(int64_t M, int64_t N) {
@@ -162,31 +161,30 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class RunShort, class Run>
-int launch_quantize_rows(const T* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
-                         int64_t workspace_bytes, RunShort run_short, Run run) {
+template <class T>
+int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N, void* workspace,
+                         int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, q, {M, N}}, {3, scale, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if ((M == 0 || N == 0) && M == 0) return 0;
   if (N <= 15) {
-    run_short(x, q, scale, M, N);
+    quantize_rows_short<T>(x, q, scale, M, N);
     return 0;
   }
-  const Space space(M, N);
+  const QuantizeRowsWorkspace space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, q, scale, M, N, memory.data);
+  quantize_rows<T>(x, q, scale, M, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
 int64_t workspace_of_quantize_rows(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if ((M == 0 || N == 0) && M == 0) return 0;
   if (N <= 15) return 0;
-  return Space(M, N).bytes;
+  return QuantizeRowsWorkspace(M, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -196,35 +194,18 @@ int64_t workspace_of_quantize_rows(int64_t M, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t quantize_rows_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_quantize_rows<QuantizeRowsWorkspace>(M, N))
-}
-
-extern "C" int quantize_rows_f32_openmp(const float* x, int8_t* q, float* scale, int64_t M, int64_t N,
-                                        void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_quantize_rows<QuantizeRowsWorkspace>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                            quantize_rows_short<float>, quantize_rows<float>))
-}
-
-extern "C" int64_t quantize_rows_bf16_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_quantize_rows<QuantizeRowsWorkspace>(M, N))
-}
-
-extern "C" int quantize_rows_bf16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
-                                         void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_quantize_rows<QuantizeRowsWorkspace>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                            quantize_rows_short<BF16>, quantize_rows<BF16>))
-}
-
-extern "C" int64_t quantize_rows_f16_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_quantize_rows<QuantizeRowsWorkspace>(M, N))
-}
-
-extern "C" int quantize_rows_f16_openmp(const uint16_t* x, int8_t* q, float* scale, int64_t M, int64_t N,
-                                        void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_quantize_rows<QuantizeRowsWorkspace>(x, q, scale, M, N, workspace, workspace_bytes,
-                                                            quantize_rows_short<F16>, quantize_rows<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define QUANTIZE_ROWS_FUNCTIONS(NAME, STORED, T)                                                      \
+  extern "C" int64_t quantize_rows_##NAME##_openmp_workspace(int64_t M, int64_t N) {                  \
+    BY_SET(return workspace_of_quantize_rows(M, N))                                                   \
+  }                                                                                                   \
+  extern "C" int quantize_rows_##NAME##_openmp(const STORED* x, int8_t* q, float* scale, int64_t M,   \
+                                               int64_t N, void* workspace, int64_t workspace_bytes) { \
+    BY_SET(return launch_quantize_rows<T>(x, q, scale, M, N, workspace, workspace_bytes))             \
+  }
+QUANTIZE_ROWS_FUNCTIONS(f32, float, float)
+QUANTIZE_ROWS_FUNCTIONS(bf16, uint16_t, BF16)
+QUANTIZE_ROWS_FUNCTIONS(f16, uint16_t, F16)
 
 extern "C" const char* quantize_rows_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -62,11 +62,13 @@
 extern "C" {
 #endif
 
-// gradient: f32[N]
-// rate: f32
-// momentum: f32
-// weight: f32[N], read and written
-// velocity: f32[N], read and written
+// Arguments:
+//   gradient: f32[N]
+//   rate: f32
+//   momentum: f32
+//   weight: f32[N], read and written
+//   velocity: f32[N], read and written
+
 /* @function sgd_momentum args: in gradient f32 [N]; scalar rate f32; scalar momentum f32; inout weight f32 [N]; inout velocity f32 [N]; size N */
 int sgd_momentum_cuda(const float* gradient, float rate, float momentum, float* weight, float* velocity,
                       int64_t N, void* stream);
@@ -105,7 +107,8 @@ static inline const char* sgd_momentum_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct sgd_momentum_arguments {
   const float* gradient = nullptr;
   float rate = 0;
@@ -113,14 +116,13 @@ struct sgd_momentum_arguments {
   float* weight = nullptr;
   float* velocity = nullptr;
   int64_t N = 0;
+
+  friend int sgd_momentum_cuda(const sgd_momentum_arguments& a, void* stream) {
+    return sgd_momentum_cuda(a.gradient, a.rate, a.momentum, a.weight, a.velocity, a.N, stream);
+  }
+  friend int sgd_momentum_openmp(const sgd_momentum_arguments& a) {
+    return sgd_momentum_openmp(a.gradient, a.rate, a.momentum, a.weight, a.velocity, a.N);
+  }
 };
-inline int sgd_momentum_cuda(const sgd_momentum_arguments& arguments, void* stream) {
-  return sgd_momentum_cuda(arguments.gradient, arguments.rate, arguments.momentum, arguments.weight,
-                           arguments.velocity, arguments.N, stream);
-}
-inline int sgd_momentum_openmp(const sgd_momentum_arguments& arguments) {
-  return sgd_momentum_openmp(arguments.gradient, arguments.rate, arguments.momentum, arguments.weight,
-                             arguments.velocity, arguments.N);
-}
 
 #endif

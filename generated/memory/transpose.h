@@ -60,26 +60,22 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// y: f32[N, M]
+// Arguments; a function's name says what T is:
+//   x: T[M, N]
+//   y: T[N, M]
+
 /* @function transpose_f32 args: in x f32 [M, N]; out y f32 [N, M]; size M; size N */
 int transpose_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
 int transpose_f32_openmp(const float* x, float* y, int64_t M, int64_t N);
 
-// x: f64[M, N]
-// y: f64[N, M]
 /* @function transpose_f64 args: in x f64 [M, N]; out y f64 [N, M]; size M; size N */
 int transpose_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
 int transpose_f64_openmp(const double* x, double* y, int64_t M, int64_t N);
 
-// x: bf16[M, N]
-// y: bf16[N, M]
 /* @function transpose_bf16 args: in x bf16 [M, N]; out y bf16 [N, M]; size M; size N */
 int transpose_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* stream);
 int transpose_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N);
 
-// x: u8[M, N]
-// y: u8[N, M]
 /* @function transpose_u8 args: in x u8 [M, N]; out y u8 [N, M]; size M; size N */
 int transpose_u8_cuda(const uint8_t* x, uint8_t* y, int64_t M, int64_t N, void* stream);
 int transpose_u8_openmp(const uint8_t* x, uint8_t* y, int64_t M, int64_t N);
@@ -112,54 +108,23 @@ static inline const char* transpose_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct transpose_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct transpose_arguments {
+  const T* x = nullptr;
+  T* y = nullptr;
   int64_t M = 0;
   int64_t N = 0;
+
+  friend int transpose_cuda(const transpose_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.M, a.N, stream);
+  }
+  friend int transpose_openmp(const transpose_arguments& a) { return kOpenmp(a.x, a.y, a.M, a.N); }
 };
-inline int transpose_f32_cuda(const transpose_f32_arguments& arguments, void* stream) {
-  return transpose_f32_cuda(arguments.x, arguments.y, arguments.M, arguments.N, stream);
-}
-inline int transpose_f32_openmp(const transpose_f32_arguments& arguments) {
-  return transpose_f32_openmp(arguments.x, arguments.y, arguments.M, arguments.N);
-}
-struct transpose_f64_arguments {
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-};
-inline int transpose_f64_cuda(const transpose_f64_arguments& arguments, void* stream) {
-  return transpose_f64_cuda(arguments.x, arguments.y, arguments.M, arguments.N, stream);
-}
-inline int transpose_f64_openmp(const transpose_f64_arguments& arguments) {
-  return transpose_f64_openmp(arguments.x, arguments.y, arguments.M, arguments.N);
-}
-struct transpose_bf16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-};
-inline int transpose_bf16_cuda(const transpose_bf16_arguments& arguments, void* stream) {
-  return transpose_bf16_cuda(arguments.x, arguments.y, arguments.M, arguments.N, stream);
-}
-inline int transpose_bf16_openmp(const transpose_bf16_arguments& arguments) {
-  return transpose_bf16_openmp(arguments.x, arguments.y, arguments.M, arguments.N);
-}
-struct transpose_u8_arguments {
-  const uint8_t* x = nullptr;
-  uint8_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-};
-inline int transpose_u8_cuda(const transpose_u8_arguments& arguments, void* stream) {
-  return transpose_u8_cuda(arguments.x, arguments.y, arguments.M, arguments.N, stream);
-}
-inline int transpose_u8_openmp(const transpose_u8_arguments& arguments) {
-  return transpose_u8_openmp(arguments.x, arguments.y, arguments.M, arguments.N);
-}
+using transpose_f32_arguments = transpose_arguments<float, transpose_f32_cuda, transpose_f32_openmp>;
+using transpose_f64_arguments = transpose_arguments<double, transpose_f64_cuda, transpose_f64_openmp>;
+using transpose_bf16_arguments = transpose_arguments<uint16_t, transpose_bf16_cuda, transpose_bf16_openmp>;
+using transpose_u8_arguments = transpose_arguments<uint8_t, transpose_u8_cuda, transpose_u8_openmp>;
 
 #endif

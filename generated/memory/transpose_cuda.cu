@@ -33,17 +33,13 @@ __global__ void __launch_bounds__(256) transpose_kernel(const T* x, T* y, Index 
 #pragma unroll
   for (int i = row; i < 32; i += 8) {
     const Index m = m_first + i, n = n_first + column;
-    if (m < M && n < N) {
-      x_tile.at[i][column] = x[m * N + n];
-    }
+    if (m < M && n < N) x_tile.at[i][column] = x[m * N + n];
   }
   __syncthreads();
 #pragma unroll
   for (int i = row; i < 32; i += 8) {
     const Index n = n_first + i, m = m_first + column;
-    if (m < M && n < N) {
-      y[n * M + m] = x_tile.at[column][i];
-    }
+    if (m < M && n < N) y[n * M + m] = x_tile.at[column][i];
   }
 }
 
@@ -72,17 +68,13 @@ __global__ void __launch_bounds__(256)
 #pragma unroll
   for (int i = row; i < 64; i += 4) {
     const Index m = m_first + i, n = n_first + column;
-    if (m < M && n < N) {
-      x_tile.at[i][column] = x[m * N + n];
-    }
+    if (m < M && n < N) x_tile.at[i][column] = x[m * N + n];
   }
   __syncthreads();
 #pragma unroll
   for (int i = row; i < 64; i += 4) {
     const Index n = n_first + i, m = m_first + column;
-    if (m < M && n < N) {
-      y[n * M + m] = x_tile.at[column][i];
-    }
+    if (m < M && n < N) y[n * M + m] = x_tile.at[column][i];
   }
 }
 
@@ -112,20 +104,12 @@ int launch_transpose(const T* x, T* y, int64_t M, int64_t N, void* stream, Run r
 
 }  // namespace
 
-extern "C" int transpose_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream) {
-  return launch_transpose(x, y, M, N, stream, transpose<int32_t, float>, transpose<int64_t, float>);
-}
-
-extern "C" int transpose_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
-  return launch_transpose(x, y, M, N, stream, transpose<int32_t, double>, transpose<int64_t, double>);
-}
-
-extern "C" int transpose_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* stream) {
-  return launch_transpose(x, y, M, N, stream, transpose_bf16_or_u8<int32_t, BF16>,
-                          transpose_bf16_or_u8<int64_t, BF16>);
-}
-
-extern "C" int transpose_u8_cuda(const uint8_t* x, uint8_t* y, int64_t M, int64_t N, void* stream) {
-  return launch_transpose(x, y, M, N, stream, transpose_bf16_or_u8<int32_t, uint8_t>,
-                          transpose_bf16_or_u8<int64_t, uint8_t>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define TRANSPOSE_FUNCTIONS(NAME, STORED, OTHER, T)                                                        \
+  extern "C" int transpose_##NAME##_cuda(const STORED* x, STORED* y, int64_t M, int64_t N, void* stream) { \
+    return launch_transpose(x, y, M, N, stream, OTHER<int32_t, T>, OTHER<int64_t, T>);                     \
+  }
+TRANSPOSE_FUNCTIONS(f32, float, transpose, float)
+TRANSPOSE_FUNCTIONS(f64, double, transpose, double)
+TRANSPOSE_FUNCTIONS(bf16, uint16_t, transpose_bf16_or_u8, BF16)
+TRANSPOSE_FUNCTIONS(u8, uint8_t, transpose_bf16_or_u8, uint8_t)

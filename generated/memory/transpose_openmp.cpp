@@ -18,7 +18,7 @@
 #include "transpose_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -43,7 +43,7 @@ void transpose(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
           Stored<T> x_turned[(64 / kBytes<T>)*512];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
-            for_lines<kLanesOf<Value<T>>>(
+            for_lines<kLanesOf<T>>(
                 around_caches, &y[n * M + m_begin], m_begin, m_end,
                 [=, &x_turned](int64_t m, auto active) IN_SET {
                   store_around(&y[n * M + m], active,
@@ -58,13 +58,13 @@ void transpose(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
-int launch_transpose(const T* x, T* y, int64_t M, int64_t N, Run run) {
+template <class T>
+int launch_transpose(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, y, {N, M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0 || M == 0) return 0;
-  run(x, y, M, N);
+  transpose<T>(x, y, M, N);
   return 0;
 }
 
@@ -75,21 +75,15 @@ int launch_transpose(const T* x, T* y, int64_t M, int64_t N, Run run) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int transpose_f32_openmp(const float* x, float* y, int64_t M, int64_t N) {
-  BY_SET(return launch_transpose(x, y, M, N, transpose<float>))
-}
-
-extern "C" int transpose_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
-  BY_SET(return launch_transpose(x, y, M, N, transpose<double>))
-}
-
-extern "C" int transpose_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N) {
-  BY_SET(return launch_transpose(x, y, M, N, transpose<BF16>))
-}
-
-extern "C" int transpose_u8_openmp(const uint8_t* x, uint8_t* y, int64_t M, int64_t N) {
-  BY_SET(return launch_transpose(x, y, M, N, transpose<uint8_t>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define TRANSPOSE_FUNCTIONS(NAME, STORED, T)                                                   \
+  extern "C" int transpose_##NAME##_openmp(const STORED* x, STORED* y, int64_t M, int64_t N) { \
+    BY_SET(return launch_transpose<T>(x, y, M, N))                                             \
+  }
+TRANSPOSE_FUNCTIONS(f32, float, float)
+TRANSPOSE_FUNCTIONS(f64, double, double)
+TRANSPOSE_FUNCTIONS(bf16, uint16_t, BF16)
+TRANSPOSE_FUNCTIONS(u8, uint8_t, uint8_t)
 
 extern "C" const char* transpose_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -35,8 +35,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; batch_norm_error
 //   explains it.
 
@@ -73,15 +72,17 @@
 extern "C" {
 #endif
 
-// momentum: f32
-// x: f32[B, C, H, W]
-// gamma: f32[C]
-// beta: f32[C]
-// y: f32[B, C, H, W]
-// batch_mean: f32[C]
-// batch_variance: f32[C]
-// running_mean: f32[C], read and written
-// running_variance: f32[C], read and written
+// Arguments; a function's name says what T is, and real is f64 in functions of f64, else f32:
+//   momentum: real
+//   x: T[B, C, H, W]
+//   gamma: real[C]
+//   beta: real[C]
+//   y: T[B, C, H, W]
+//   batch_mean: real[C]
+//   batch_variance: real[C]
+//   running_mean: real[C], read and written
+//   running_variance: real[C], read and written
+
 /* @function batch_norm_f32 args: scalar momentum f32; in x f32 [B, C, H, W]; in gamma f32 [C]; in beta f32 [C]; out y f32 [B, C, H, W]; out batch_mean f32 [C]; out batch_variance f32 [C]; inout running_mean f32 [C]; inout running_variance f32 [C]; size B; size C; size H; size W; workspace workspace */
 int64_t batch_norm_f32_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
 int batch_norm_f32_cuda(float momentum, const float* x, const float* gamma, const float* beta, float* y,
@@ -92,15 +93,6 @@ int batch_norm_f32_openmp(float momentum, const float* x, const float* gamma, co
                           float* batch_mean, float* batch_variance, float* running_mean,
                           float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W);
 
-// momentum: f64
-// x: f64[B, C, H, W]
-// gamma: f64[C]
-// beta: f64[C]
-// y: f64[B, C, H, W]
-// batch_mean: f64[C]
-// batch_variance: f64[C]
-// running_mean: f64[C], read and written
-// running_variance: f64[C], read and written
 /* @function batch_norm_f64 args: scalar momentum f64; in x f64 [B, C, H, W]; in gamma f64 [C]; in beta f64 [C]; out y f64 [B, C, H, W]; out batch_mean f64 [C]; out batch_variance f64 [C]; inout running_mean f64 [C]; inout running_variance f64 [C]; size B; size C; size H; size W; workspace workspace */
 int64_t batch_norm_f64_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
 int batch_norm_f64_cuda(double momentum, const double* x, const double* gamma, const double* beta, double* y,
@@ -111,15 +103,6 @@ int batch_norm_f64_openmp(double momentum, const double* x, const double* gamma,
                           double* y, double* batch_mean, double* batch_variance, double* running_mean,
                           double* running_variance, int64_t B, int64_t C, int64_t H, int64_t W);
 
-// momentum: f32
-// x: bf16[B, C, H, W]
-// gamma: f32[C]
-// beta: f32[C]
-// y: bf16[B, C, H, W]
-// batch_mean: f32[C]
-// batch_variance: f32[C]
-// running_mean: f32[C], read and written
-// running_variance: f32[C], read and written
 /* @function batch_norm_bf16 args: scalar momentum f32; in x bf16 [B, C, H, W]; in gamma f32 [C]; in beta f32 [C]; out y bf16 [B, C, H, W]; out batch_mean f32 [C]; out batch_variance f32 [C]; inout running_mean f32 [C]; inout running_variance f32 [C]; size B; size C; size H; size W; workspace workspace */
 int64_t batch_norm_bf16_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W);
 int batch_norm_bf16_cuda(float momentum, const uint16_t* x, const float* gamma, const float* beta,
@@ -213,93 +196,40 @@ static inline const char* batch_norm_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct batch_norm_f32_arguments {
-  float momentum = 0;
-  const float* x = nullptr;
-  const float* gamma = nullptr;
-  const float* beta = nullptr;
-  float* y = nullptr;
-  float* batch_mean = nullptr;
-  float* batch_variance = nullptr;
-  float* running_mean = nullptr;
-  float* running_variance = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class MomentumElement, class XElement, auto* kCuda, auto* kOpenmp>
+struct batch_norm_arguments {
+  MomentumElement momentum = 0;
+  const XElement* x = nullptr;
+  const MomentumElement* gamma = nullptr;
+  const MomentumElement* beta = nullptr;
+  XElement* y = nullptr;
+  MomentumElement* batch_mean = nullptr;
+  MomentumElement* batch_variance = nullptr;
+  MomentumElement* running_mean = nullptr;
+  MomentumElement* running_variance = nullptr;
   int64_t B = 0;
   int64_t C = 0;
   int64_t H = 0;
   int64_t W = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int batch_norm_cuda(const batch_norm_arguments& a, void* stream) {
+    return kCuda(a.momentum, a.x, a.gamma, a.beta, a.y, a.batch_mean, a.batch_variance, a.running_mean,
+                 a.running_variance, a.B, a.C, a.H, a.W, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int batch_norm_openmp(const batch_norm_arguments& a) {
+    return kOpenmp(a.momentum, a.x, a.gamma, a.beta, a.y, a.batch_mean, a.batch_variance, a.running_mean,
+                   a.running_variance, a.B, a.C, a.H, a.W);
+  }
 };
-inline int batch_norm_f32_cuda(const batch_norm_f32_arguments& arguments, void* stream) {
-  return batch_norm_f32_cuda(arguments.momentum, arguments.x, arguments.gamma, arguments.beta, arguments.y,
-                             arguments.batch_mean, arguments.batch_variance, arguments.running_mean,
-                             arguments.running_variance, arguments.B, arguments.C, arguments.H, arguments.W,
-                             arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int batch_norm_f32_openmp(const batch_norm_f32_arguments& arguments) {
-  return batch_norm_f32_openmp(arguments.momentum, arguments.x, arguments.gamma, arguments.beta, arguments.y,
-                               arguments.batch_mean, arguments.batch_variance, arguments.running_mean,
-                               arguments.running_variance, arguments.B, arguments.C, arguments.H,
-                               arguments.W);
-}
-struct batch_norm_f64_arguments {
-  double momentum = 0;
-  const double* x = nullptr;
-  const double* gamma = nullptr;
-  const double* beta = nullptr;
-  double* y = nullptr;
-  double* batch_mean = nullptr;
-  double* batch_variance = nullptr;
-  double* running_mean = nullptr;
-  double* running_variance = nullptr;
-  int64_t B = 0;
-  int64_t C = 0;
-  int64_t H = 0;
-  int64_t W = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int batch_norm_f64_cuda(const batch_norm_f64_arguments& arguments, void* stream) {
-  return batch_norm_f64_cuda(arguments.momentum, arguments.x, arguments.gamma, arguments.beta, arguments.y,
-                             arguments.batch_mean, arguments.batch_variance, arguments.running_mean,
-                             arguments.running_variance, arguments.B, arguments.C, arguments.H, arguments.W,
-                             arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int batch_norm_f64_openmp(const batch_norm_f64_arguments& arguments) {
-  return batch_norm_f64_openmp(arguments.momentum, arguments.x, arguments.gamma, arguments.beta, arguments.y,
-                               arguments.batch_mean, arguments.batch_variance, arguments.running_mean,
-                               arguments.running_variance, arguments.B, arguments.C, arguments.H,
-                               arguments.W);
-}
-struct batch_norm_bf16_arguments {
-  float momentum = 0;
-  const uint16_t* x = nullptr;
-  const float* gamma = nullptr;
-  const float* beta = nullptr;
-  uint16_t* y = nullptr;
-  float* batch_mean = nullptr;
-  float* batch_variance = nullptr;
-  float* running_mean = nullptr;
-  float* running_variance = nullptr;
-  int64_t B = 0;
-  int64_t C = 0;
-  int64_t H = 0;
-  int64_t W = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int batch_norm_bf16_cuda(const batch_norm_bf16_arguments& arguments, void* stream) {
-  return batch_norm_bf16_cuda(arguments.momentum, arguments.x, arguments.gamma, arguments.beta, arguments.y,
-                              arguments.batch_mean, arguments.batch_variance, arguments.running_mean,
-                              arguments.running_variance, arguments.B, arguments.C, arguments.H, arguments.W,
-                              arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int batch_norm_bf16_openmp(const batch_norm_bf16_arguments& arguments) {
-  return batch_norm_bf16_openmp(arguments.momentum, arguments.x, arguments.gamma, arguments.beta, arguments.y,
-                                arguments.batch_mean, arguments.batch_variance, arguments.running_mean,
-                                arguments.running_variance, arguments.B, arguments.C, arguments.H,
-                                arguments.W);
-}
+using batch_norm_f32_arguments =
+    batch_norm_arguments<float, float, batch_norm_f32_cuda, batch_norm_f32_openmp>;
+using batch_norm_f64_arguments =
+    batch_norm_arguments<double, double, batch_norm_f64_cuda, batch_norm_f64_openmp>;
+using batch_norm_bf16_arguments =
+    batch_norm_arguments<float, uint16_t, batch_norm_bf16_cuda, batch_norm_bf16_openmp>;
 
 #endif

@@ -64,20 +64,14 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[(point - first) * (16 / kBytes<T>)], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += to_value<T>(x_pack[i]);
-        }
+        if (i < remaining) total_own += to_value<T>(x_pack[i]);
       }
     }
     total = total + team.fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
     const Value<T> m = total / Value<T>(int64_t(B) * int64_t(H * W));
     Value<T> total2 = Value<T>(0);
-    if (writes) {
-      batch_mean[c] = m;
-    }
-    if (writes) {
-      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
-    }
+    if (writes) batch_mean[c] = m;
+    if (writes) running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
     Value<T> total2_own = Value<T>(0);
     const Index groups2 = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups2);
@@ -92,20 +86,14 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> d = to_value<T>(x_pack[i]) - m;
-        if (i < remaining) {
-          total2_own += d * d;
-        }
+        if (i < remaining) total2_own += d * d;
       }
     }
     total2 =
         total2 + team.fold(total2_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
     const Value<T> v = total2 / Value<T>(int64_t(B) * int64_t(H * W));
-    if (writes) {
-      batch_variance[c] = v;
-    }
-    if (writes) {
-      running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
-    }
+    if (writes) batch_variance[c] = v;
+    if (writes) running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
     const Index groups3 = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups3);
          point += Index(blockDim.x)) {
@@ -146,88 +134,34 @@ cudaError_t batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* ga
 
 }  // namespace
 
-extern "C" int64_t batch_norm_f32_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return -status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  return BatchNormWorkspace<float>(B, C, H, W).bytes;
-}
-
-extern "C" int batch_norm_f32_cuda(float momentum, const float* x, const float* gamma, const float* beta,
-                                   float* y, float* batch_mean, float* batch_variance, float* running_mean,
-                                   float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
-                                   void* workspace, int64_t workspace_bytes, void* stream) {
-  if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return status;
-  const Array arrays[] = {{2, x, {B, C, H, W}},   {3, gamma, {C}},           {4, beta, {C}},
-                          {5, y, {B, C, H, W}},   {6, batch_mean, {C}},      {7, batch_variance, {C}},
-                          {8, running_mean, {C}}, {9, running_variance, {C}}};
-  if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  const bool small = larger(B * C * H * W, C) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const BatchNormWorkspace<float> space(B, C, H, W);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
-  if (memory.status != 0) return memory.status;
-  return cuda_status(
-      small ? batch_norm<int32_t, float>(momentum, x, gamma, beta, y, batch_mean, batch_variance,
-                                         running_mean, running_variance, B, C, H, W, memory.data, queue)
-            : batch_norm<int64_t, float>(momentum, x, gamma, beta, y, batch_mean, batch_variance,
-                                         running_mean, running_variance, B, C, H, W, memory.data, queue));
-}
-
-extern "C" int64_t batch_norm_f64_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return -status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  return BatchNormWorkspace<double>(B, C, H, W).bytes;
-}
-
-extern "C" int batch_norm_f64_cuda(double momentum, const double* x, const double* gamma, const double* beta,
-                                   double* y, double* batch_mean, double* batch_variance,
-                                   double* running_mean, double* running_variance, int64_t B, int64_t C,
-                                   int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,
-                                   void* stream) {
-  if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return status;
-  const Array arrays[] = {{2, x, {B, C, H, W}},   {3, gamma, {C}},           {4, beta, {C}},
-                          {5, y, {B, C, H, W}},   {6, batch_mean, {C}},      {7, batch_variance, {C}},
-                          {8, running_mean, {C}}, {9, running_variance, {C}}};
-  if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  const bool small = larger(B * C * H * W, C) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const BatchNormWorkspace<double> space(B, C, H, W);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
-  if (memory.status != 0) return memory.status;
-  return cuda_status(
-      small ? batch_norm<int32_t, double>(momentum, x, gamma, beta, y, batch_mean, batch_variance,
-                                          running_mean, running_variance, B, C, H, W, memory.data, queue)
-            : batch_norm<int64_t, double>(momentum, x, gamma, beta, y, batch_mean, batch_variance,
-                                          running_mean, running_variance, B, C, H, W, memory.data, queue));
-}
-
-extern "C" int64_t batch_norm_bf16_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return -status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  return BatchNormWorkspace<BF16>(B, C, H, W).bytes;
-}
-
-extern "C" int batch_norm_bf16_cuda(float momentum, const uint16_t* x, const float* gamma, const float* beta,
-                                    uint16_t* y, float* batch_mean, float* batch_variance,
-                                    float* running_mean, float* running_variance, int64_t B, int64_t C,
-                                    int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,
-                                    void* stream) {
-  if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return status;
-  const Array arrays[] = {{2, x, {B, C, H, W}},   {3, gamma, {C}},           {4, beta, {C}},
-                          {5, y, {B, C, H, W}},   {6, batch_mean, {C}},      {7, batch_variance, {C}},
-                          {8, running_mean, {C}}, {9, running_variance, {C}}};
-  if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  const bool small = larger(B * C * H * W, C) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const BatchNormWorkspace<BF16> space(B, C, H, W);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
-  if (memory.status != 0) return memory.status;
-  return cuda_status(
-      small ? batch_norm<int32_t, BF16>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                        running_variance, B, C, H, W, memory.data, queue)
-            : batch_norm<int64_t, BF16>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                        running_variance, B, C, H, W, memory.data, queue));
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define BATCH_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                         \
+  extern "C" int64_t batch_norm_##NAME##_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {        \
+    if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return -status;                \
+    if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;                                          \
+    return BatchNormWorkspace<T>(B, C, H, W).bytes;                                                          \
+  }                                                                                                          \
+  extern "C" int batch_norm_##NAME##_cuda(                                                                   \
+      STORED momentum, const OTHER* x, const STORED* gamma, const STORED* beta, OTHER* y,                    \
+      STORED* batch_mean, STORED* batch_variance, STORED* running_mean, STORED* running_variance, int64_t B, \
+      int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes, void* stream) {             \
+    if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return status;                 \
+    const Array arrays[] = {{2, x, {B, C, H, W}},   {3, gamma, {C}},           {4, beta, {C}},               \
+                            {5, y, {B, C, H, W}},   {6, batch_mean, {C}},      {7, batch_variance, {C}},     \
+                            {8, running_mean, {C}}, {9, running_variance, {C}}};                             \
+    if (const int status = check_arrays(arrays)) return status;                                              \
+    if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;                                          \
+    const bool small = larger(B * C * H * W, C) < 1073741824;                                                \
+    const cudaStream_t queue = static_cast<cudaStream_t>(stream);                                            \
+    const BatchNormWorkspace<T> space(B, C, H, W);                                                           \
+    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);                             \
+    if (memory.status != 0) return memory.status;                                                            \
+    return cuda_status(                                                                                      \
+        small ? batch_norm<int32_t, T>(momentum, x, gamma, beta, y, batch_mean, batch_variance,              \
+                                       running_mean, running_variance, B, C, H, W, memory.data, queue)       \
+              : batch_norm<int64_t, T>(momentum, x, gamma, beta, y, batch_mean, batch_variance,              \
+                                       running_mean, running_variance, B, C, H, W, memory.data, queue));     \
+  }
+BATCH_NORM_FUNCTIONS(f32, float, float, float)
+BATCH_NORM_FUNCTIONS(f64, double, double, double)
+BATCH_NORM_FUNCTIONS(bf16, BF16, float, uint16_t)

@@ -62,12 +62,14 @@
 extern "C" {
 #endif
 
-// x: f32[B, C, H, W]
-// running_mean: f32[C]
-// running_variance: f32[C]
-// gamma: f32[C]
-// beta: f32[C]
-// y: f32[B, C, H, W]
+// Arguments; a function's name says what T is, and real is f64 in functions of f64, else f32:
+//   x: T[B, C, H, W]
+//   running_mean: real[C]
+//   running_variance: real[C]
+//   gamma: real[C]
+//   beta: real[C]
+//   y: T[B, C, H, W]
+
 /* @function batch_norm_inference_f32 args: in x f32 [B, C, H, W]; in running_mean f32 [C]; in running_variance f32 [C]; in gamma f32 [C]; in beta f32 [C]; out y f32 [B, C, H, W]; size B; size C; size H; size W */
 int batch_norm_inference_f32_cuda(const float* x, const float* running_mean, const float* running_variance,
                                   const float* gamma, const float* beta, float* y, int64_t B, int64_t C,
@@ -76,12 +78,6 @@ int batch_norm_inference_f32_openmp(const float* x, const float* running_mean, c
                                     const float* gamma, const float* beta, float* y, int64_t B, int64_t C,
                                     int64_t H, int64_t W);
 
-// x: f64[B, C, H, W]
-// running_mean: f64[C]
-// running_variance: f64[C]
-// gamma: f64[C]
-// beta: f64[C]
-// y: f64[B, C, H, W]
 /* @function batch_norm_inference_f64 args: in x f64 [B, C, H, W]; in running_mean f64 [C]; in running_variance f64 [C]; in gamma f64 [C]; in beta f64 [C]; out y f64 [B, C, H, W]; size B; size C; size H; size W */
 int batch_norm_inference_f64_cuda(const double* x, const double* running_mean, const double* running_variance,
                                   const double* gamma, const double* beta, double* y, int64_t B, int64_t C,
@@ -90,12 +86,6 @@ int batch_norm_inference_f64_openmp(const double* x, const double* running_mean,
                                     const double* running_variance, const double* gamma, const double* beta,
                                     double* y, int64_t B, int64_t C, int64_t H, int64_t W);
 
-// x: bf16[B, C, H, W]
-// running_mean: f32[C]
-// running_variance: f32[C]
-// gamma: f32[C]
-// beta: f32[C]
-// y: bf16[B, C, H, W]
 /* @function batch_norm_inference_bf16 args: in x bf16 [B, C, H, W]; in running_mean f32 [C]; in running_variance f32 [C]; in gamma f32 [C]; in beta f32 [C]; out y bf16 [B, C, H, W]; size B; size C; size H; size W */
 int batch_norm_inference_bf16_cuda(const uint16_t* x, const float* running_mean,
                                    const float* running_variance, const float* gamma, const float* beta,
@@ -150,73 +140,36 @@ static inline const char* batch_norm_inference_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct batch_norm_inference_f32_arguments {
-  const float* x = nullptr;
-  const float* running_mean = nullptr;
-  const float* running_variance = nullptr;
-  const float* gamma = nullptr;
-  const float* beta = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class XElement, class RunningMeanElement, auto* kCuda, auto* kOpenmp>
+struct batch_norm_inference_arguments {
+  const XElement* x = nullptr;
+  const RunningMeanElement* running_mean = nullptr;
+  const RunningMeanElement* running_variance = nullptr;
+  const RunningMeanElement* gamma = nullptr;
+  const RunningMeanElement* beta = nullptr;
+  XElement* y = nullptr;
   int64_t B = 0;
   int64_t C = 0;
   int64_t H = 0;
   int64_t W = 0;
+
+  friend int batch_norm_inference_cuda(const batch_norm_inference_arguments& a, void* stream) {
+    return kCuda(a.x, a.running_mean, a.running_variance, a.gamma, a.beta, a.y, a.B, a.C, a.H, a.W, stream);
+  }
+  friend int batch_norm_inference_openmp(const batch_norm_inference_arguments& a) {
+    return kOpenmp(a.x, a.running_mean, a.running_variance, a.gamma, a.beta, a.y, a.B, a.C, a.H, a.W);
+  }
 };
-inline int batch_norm_inference_f32_cuda(const batch_norm_inference_f32_arguments& arguments, void* stream) {
-  return batch_norm_inference_f32_cuda(arguments.x, arguments.running_mean, arguments.running_variance,
-                                       arguments.gamma, arguments.beta, arguments.y, arguments.B, arguments.C,
-                                       arguments.H, arguments.W, stream);
-}
-inline int batch_norm_inference_f32_openmp(const batch_norm_inference_f32_arguments& arguments) {
-  return batch_norm_inference_f32_openmp(arguments.x, arguments.running_mean, arguments.running_variance,
-                                         arguments.gamma, arguments.beta, arguments.y, arguments.B,
-                                         arguments.C, arguments.H, arguments.W);
-}
-struct batch_norm_inference_f64_arguments {
-  const double* x = nullptr;
-  const double* running_mean = nullptr;
-  const double* running_variance = nullptr;
-  const double* gamma = nullptr;
-  const double* beta = nullptr;
-  double* y = nullptr;
-  int64_t B = 0;
-  int64_t C = 0;
-  int64_t H = 0;
-  int64_t W = 0;
-};
-inline int batch_norm_inference_f64_cuda(const batch_norm_inference_f64_arguments& arguments, void* stream) {
-  return batch_norm_inference_f64_cuda(arguments.x, arguments.running_mean, arguments.running_variance,
-                                       arguments.gamma, arguments.beta, arguments.y, arguments.B, arguments.C,
-                                       arguments.H, arguments.W, stream);
-}
-inline int batch_norm_inference_f64_openmp(const batch_norm_inference_f64_arguments& arguments) {
-  return batch_norm_inference_f64_openmp(arguments.x, arguments.running_mean, arguments.running_variance,
-                                         arguments.gamma, arguments.beta, arguments.y, arguments.B,
-                                         arguments.C, arguments.H, arguments.W);
-}
-struct batch_norm_inference_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const float* running_mean = nullptr;
-  const float* running_variance = nullptr;
-  const float* gamma = nullptr;
-  const float* beta = nullptr;
-  uint16_t* y = nullptr;
-  int64_t B = 0;
-  int64_t C = 0;
-  int64_t H = 0;
-  int64_t W = 0;
-};
-inline int batch_norm_inference_bf16_cuda(const batch_norm_inference_bf16_arguments& arguments,
-                                          void* stream) {
-  return batch_norm_inference_bf16_cuda(arguments.x, arguments.running_mean, arguments.running_variance,
-                                        arguments.gamma, arguments.beta, arguments.y, arguments.B,
-                                        arguments.C, arguments.H, arguments.W, stream);
-}
-inline int batch_norm_inference_bf16_openmp(const batch_norm_inference_bf16_arguments& arguments) {
-  return batch_norm_inference_bf16_openmp(arguments.x, arguments.running_mean, arguments.running_variance,
-                                          arguments.gamma, arguments.beta, arguments.y, arguments.B,
-                                          arguments.C, arguments.H, arguments.W);
-}
+using batch_norm_inference_f32_arguments =
+    batch_norm_inference_arguments<float, float, batch_norm_inference_f32_cuda,
+                                   batch_norm_inference_f32_openmp>;
+using batch_norm_inference_f64_arguments =
+    batch_norm_inference_arguments<double, double, batch_norm_inference_f64_cuda,
+                                   batch_norm_inference_f64_openmp>;
+using batch_norm_inference_bf16_arguments =
+    batch_norm_inference_arguments<uint16_t, float, batch_norm_inference_bf16_cuda,
+                                   batch_norm_inference_bf16_openmp>;
 
 #endif

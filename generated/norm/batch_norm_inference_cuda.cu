@@ -64,53 +64,23 @@ cudaError_t batch_norm_inference(const Stored<T>* x, const Value<T>* running_mea
 
 }  // namespace
 
-extern "C" int batch_norm_inference_f32_cuda(const float* x, const float* running_mean,
-                                             const float* running_variance, const float* gamma,
-                                             const float* beta, float* y, int64_t B, int64_t C, int64_t H,
-                                             int64_t W, void* stream) {
-  if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
-  const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
-                          {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
-  if (const int status = check_arrays(arrays, {{6, 1}})) return status;
-  if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  const bool small = larger(B * C * H * W, C) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? batch_norm_inference<int32_t, float>(x, running_mean, running_variance, gamma,
-                                                                  beta, y, B, C, H, W, queue)
-                           : batch_norm_inference<int64_t, float>(x, running_mean, running_variance, gamma,
-                                                                  beta, y, B, C, H, W, queue));
-}
-
-extern "C" int batch_norm_inference_f64_cuda(const double* x, const double* running_mean,
-                                             const double* running_variance, const double* gamma,
-                                             const double* beta, double* y, int64_t B, int64_t C, int64_t H,
-                                             int64_t W, void* stream) {
-  if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
-  const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
-                          {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
-  if (const int status = check_arrays(arrays, {{6, 1}})) return status;
-  if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  const bool small = larger(B * C * H * W, C) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? batch_norm_inference<int32_t, double>(x, running_mean, running_variance, gamma,
-                                                                   beta, y, B, C, H, W, queue)
-                           : batch_norm_inference<int64_t, double>(x, running_mean, running_variance, gamma,
-                                                                   beta, y, B, C, H, W, queue));
-}
-
-extern "C" int batch_norm_inference_bf16_cuda(const uint16_t* x, const float* running_mean,
-                                              const float* running_variance, const float* gamma,
-                                              const float* beta, uint16_t* y, int64_t B, int64_t C, int64_t H,
-                                              int64_t W, void* stream) {
-  if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
-  const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
-                          {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
-  if (const int status = check_arrays(arrays, {{6, 1}})) return status;
-  if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  const bool small = larger(B * C * H * W, C) < 1073741824;
-  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? batch_norm_inference<int32_t, BF16>(x, running_mean, running_variance, gamma,
-                                                                 beta, y, B, C, H, W, queue)
-                           : batch_norm_inference<int64_t, BF16>(x, running_mean, running_variance, gamma,
-                                                                 beta, y, B, C, H, W, queue));
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define BATCH_NORM_INFERENCE_FUNCTIONS(NAME, STORED, OTHER, T)                                            \
+  extern "C" int batch_norm_inference_##NAME##_cuda(                                                      \
+      const STORED* x, const OTHER* running_mean, const OTHER* running_variance, const OTHER* gamma,      \
+      const OTHER* beta, STORED* y, int64_t B, int64_t C, int64_t H, int64_t W, void* stream) {           \
+    if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;                 \
+    const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},     \
+                            {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};          \
+    if (const int status = check_arrays(arrays, {{6, 1}})) return status;                                 \
+    if (B == 0 || C == 0 || H == 0 || W == 0) return 0;                                                   \
+    const bool small = larger(B * C * H * W, C) < 1073741824;                                             \
+    const cudaStream_t queue = static_cast<cudaStream_t>(stream);                                         \
+    return cuda_status(small ? batch_norm_inference<int32_t, T>(x, running_mean, running_variance, gamma, \
+                                                                beta, y, B, C, H, W, queue)               \
+                             : batch_norm_inference<int64_t, T>(x, running_mean, running_variance, gamma, \
+                                                                beta, y, B, C, H, W, queue));             \
+  }
+BATCH_NORM_INFERENCE_FUNCTIONS(f32, float, float, float)
+BATCH_NORM_INFERENCE_FUNCTIONS(f64, double, double, double)
+BATCH_NORM_INFERENCE_FUNCTIONS(bf16, uint16_t, float, BF16)

@@ -19,7 +19,7 @@
 #include "batch_norm_inference_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -40,7 +40,7 @@ void batch_norm_inference(const Stored<T>* x, const Value<T>* running_mean, cons
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          for_lines<kLanesOf<Value<T>>>(
+          for_lines<kLanesOf<T>>(
               around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first, smaller(hw_first + 4096, H * W),
               [=](int64_t hw, auto active) IN_SET {
                 store_around(&y[(b * C + c) * (H * W) + hw], active,
@@ -103,29 +103,17 @@ int launch_batch_norm_inference_bf16(const uint16_t* x, const float* running_mea
 
 #if !defined(KGEN_SET)
 
-extern "C" int batch_norm_inference_f32_openmp(const float* x, const float* running_mean,
-                                               const float* running_variance, const float* gamma,
-                                               const float* beta, float* y, int64_t B, int64_t C, int64_t H,
-                                               int64_t W) {
-  BY_SET(
-      return launch_batch_norm_inference_f32(x, running_mean, running_variance, gamma, beta, y, B, C, H, W))
-}
-
-extern "C" int batch_norm_inference_f64_openmp(const double* x, const double* running_mean,
-                                               const double* running_variance, const double* gamma,
-                                               const double* beta, double* y, int64_t B, int64_t C, int64_t H,
-                                               int64_t W) {
-  BY_SET(
-      return launch_batch_norm_inference_f64(x, running_mean, running_variance, gamma, beta, y, B, C, H, W))
-}
-
-extern "C" int batch_norm_inference_bf16_openmp(const uint16_t* x, const float* running_mean,
-                                                const float* running_variance, const float* gamma,
-                                                const float* beta, uint16_t* y, int64_t B, int64_t C,
-                                                int64_t H, int64_t W) {
-  BY_SET(
-      return launch_batch_norm_inference_bf16(x, running_mean, running_variance, gamma, beta, y, B, C, H, W))
-}
+// The C functions of one element type.
+#define BATCH_NORM_INFERENCE_FUNCTIONS(NAME, T, S)                                                         \
+  extern "C" int batch_norm_inference_##NAME##_openmp(                                                     \
+      const T* x, const S* running_mean, const S* running_variance, const S* gamma, const S* beta, T* y,   \
+      int64_t B, int64_t C, int64_t H, int64_t W) {                                                        \
+    BY_SET(return launch_batch_norm_inference_##NAME(x, running_mean, running_variance, gamma, beta, y, B, \
+                                                     C, H, W))                                             \
+  }
+BATCH_NORM_INFERENCE_FUNCTIONS(f32, float, float)
+BATCH_NORM_INFERENCE_FUNCTIONS(f64, double, double)
+BATCH_NORM_INFERENCE_FUNCTIONS(bf16, uint16_t, float)
 
 extern "C" const char* batch_norm_inference_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -20,7 +20,7 @@
 #include "batch_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -48,16 +48,15 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
           const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
           const Value<T> here = Value<T>(hw_end - hw_first);
           Value<T> total_part = Value<T>(0);
-          Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
-              hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
-                total_part_lanes +=
-                    keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
-              });
+          Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
+            total_part_lanes +=
+                keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
+          });
           total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
           const Value<T> mean = total_part / here;
-          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
+          Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
             if (from_memory)
               prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
             const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
@@ -82,12 +81,12 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
       for (int64_t b = 0; b < B; ++b) {
         const Value<T> gamma_ = gamma[c];
         const Value<T> beta_ = beta[c];
-        for_lines<kLanesOf<Value<T>>>(
-            around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) IN_SET {
-              const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
-              store_around(&y[(b * C + c) * (H * W) + hw], active, to_stored<T>(d * root * gamma_ + beta_),
-                           around_caches);
-            });
+        for_lines<kLanesOf<T>>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W,
+                               [=](int64_t hw, auto active) IN_SET {
+                                 const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
+                                 store_around(&y[(b * C + c) * (H * W) + hw], active,
+                                              to_stored<T>(d * root * gamma_ + beta_), around_caches);
+                               });
       }
     }
     if (around_caches) finish_stores();
@@ -146,28 +145,17 @@ int launch_batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma
 
 #if !defined(KGEN_SET)
 
-extern "C" int batch_norm_f32_openmp(float momentum, const float* x, const float* gamma, const float* beta,
-                                     float* y, float* batch_mean, float* batch_variance, float* running_mean,
-                                     float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return launch_batch_norm_f32(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                      running_variance, B, C, H, W))
-}
-
-extern "C" int batch_norm_f64_openmp(double momentum, const double* x, const double* gamma,
-                                     const double* beta, double* y, double* batch_mean,
-                                     double* batch_variance, double* running_mean, double* running_variance,
-                                     int64_t B, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return launch_batch_norm_f64(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                      running_variance, B, C, H, W))
-}
-
-extern "C" int batch_norm_bf16_openmp(float momentum, const uint16_t* x, const float* gamma,
-                                      const float* beta, uint16_t* y, float* batch_mean,
-                                      float* batch_variance, float* running_mean, float* running_variance,
-                                      int64_t B, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return launch_batch_norm_bf16(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                       running_variance, B, C, H, W))
-}
+// The C functions of one element type.
+#define BATCH_NORM_FUNCTIONS(NAME, T, S)                                                             \
+  extern "C" int batch_norm_##NAME##_openmp(                                                         \
+      T momentum, const S* x, const T* gamma, const T* beta, S* y, T* batch_mean, T* batch_variance, \
+      T* running_mean, T* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {            \
+    BY_SET(return launch_batch_norm_##NAME(momentum, x, gamma, beta, y, batch_mean, batch_variance,  \
+                                           running_mean, running_variance, B, C, H, W))              \
+  }
+BATCH_NORM_FUNCTIONS(f32, float, float)
+BATCH_NORM_FUNCTIONS(f64, double, double)
+BATCH_NORM_FUNCTIONS(bf16, float, uint16_t)
 
 extern "C" const char* batch_norm_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

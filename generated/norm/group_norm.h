@@ -28,8 +28,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; group_norm_error
 //   explains it.
 
@@ -66,10 +65,12 @@
 extern "C" {
 #endif
 
-// x: f32[B, (G) * (C), H, W]
-// gamma: f32[(G) * (C)]
-// beta: f32[(G) * (C)]
-// y: f32[B, (G) * (C), H, W]
+// Arguments; a function's name says what T is, and real is f64 in functions of f64, else f32:
+//   x: T[B, (G) * (C), H, W]
+//   gamma: real[(G) * (C)]
+//   beta: real[(G) * (C)]
+//   y: T[B, (G) * (C), H, W]
+
 /* @function group_norm_f32 args: in x f32 [B, (G) * (C), H, W]; in gamma f32 [(G) * (C)]; in beta f32 [(G) * (C)]; out y f32 [B, (G) * (C), H, W]; size B; size G; size C; size H; size W; workspace workspace; workspace_openmp workspace */
 int64_t group_norm_f32_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W);
 int group_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y, int64_t B, int64_t G,
@@ -80,10 +81,6 @@ int group_norm_f32_openmp(const float* x, const float* gamma, const float* beta,
                           int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                           int64_t workspace_bytes);
 
-// x: f64[B, (G) * (C), H, W]
-// gamma: f64[(G) * (C)]
-// beta: f64[(G) * (C)]
-// y: f64[B, (G) * (C), H, W]
 /* @function group_norm_f64 args: in x f64 [B, (G) * (C), H, W]; in gamma f64 [(G) * (C)]; in beta f64 [(G) * (C)]; out y f64 [B, (G) * (C), H, W]; size B; size G; size C; size H; size W; workspace workspace; workspace_openmp workspace */
 int64_t group_norm_f64_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W);
 int group_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y, int64_t B,
@@ -94,10 +91,6 @@ int group_norm_f64_openmp(const double* x, const double* gamma, const double* be
                           int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
                           int64_t workspace_bytes);
 
-// x: bf16[B, (G) * (C), H, W]
-// gamma: f32[(G) * (C)]
-// beta: f32[(G) * (C)]
-// y: bf16[B, (G) * (C), H, W]
 /* @function group_norm_bf16 args: in x bf16 [B, (G) * (C), H, W]; in gamma f32 [(G) * (C)]; in beta f32 [(G) * (C)]; out y bf16 [B, (G) * (C), H, W]; size B; size G; size C; size H; size W; workspace workspace; workspace_openmp workspace */
 int64_t group_norm_bf16_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W);
 int group_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t B,
@@ -154,12 +147,14 @@ static inline const char* group_norm_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct group_norm_f32_arguments {
-  const float* x = nullptr;
-  const float* gamma = nullptr;
-  const float* beta = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class XElement, class GammaElement, auto* kCuda, auto* kOpenmp>
+struct group_norm_arguments {
+  const XElement* x = nullptr;
+  const GammaElement* gamma = nullptr;
+  const GammaElement* beta = nullptr;
+  XElement* y = nullptr;
   int64_t B = 0;
   int64_t G = 0;
   int64_t C = 0;
@@ -167,62 +162,19 @@ struct group_norm_f32_arguments {
   int64_t W = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int group_norm_cuda(const group_norm_arguments& a, void* stream) {
+    return kCuda(a.x, a.gamma, a.beta, a.y, a.B, a.G, a.C, a.H, a.W, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int group_norm_openmp(const group_norm_arguments& a) {
+    return kOpenmp(a.x, a.gamma, a.beta, a.y, a.B, a.G, a.C, a.H, a.W, a.workspace, a.workspace_bytes);
+  }
 };
-inline int group_norm_f32_cuda(const group_norm_f32_arguments& arguments, void* stream) {
-  return group_norm_f32_cuda(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.B,
-                             arguments.G, arguments.C, arguments.H, arguments.W, arguments.workspace,
-                             arguments.workspace_bytes, stream);
-}
-inline int group_norm_f32_openmp(const group_norm_f32_arguments& arguments) {
-  return group_norm_f32_openmp(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.B,
-                               arguments.G, arguments.C, arguments.H, arguments.W, arguments.workspace,
-                               arguments.workspace_bytes);
-}
-struct group_norm_f64_arguments {
-  const double* x = nullptr;
-  const double* gamma = nullptr;
-  const double* beta = nullptr;
-  double* y = nullptr;
-  int64_t B = 0;
-  int64_t G = 0;
-  int64_t C = 0;
-  int64_t H = 0;
-  int64_t W = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int group_norm_f64_cuda(const group_norm_f64_arguments& arguments, void* stream) {
-  return group_norm_f64_cuda(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.B,
-                             arguments.G, arguments.C, arguments.H, arguments.W, arguments.workspace,
-                             arguments.workspace_bytes, stream);
-}
-inline int group_norm_f64_openmp(const group_norm_f64_arguments& arguments) {
-  return group_norm_f64_openmp(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.B,
-                               arguments.G, arguments.C, arguments.H, arguments.W, arguments.workspace,
-                               arguments.workspace_bytes);
-}
-struct group_norm_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const float* gamma = nullptr;
-  const float* beta = nullptr;
-  uint16_t* y = nullptr;
-  int64_t B = 0;
-  int64_t G = 0;
-  int64_t C = 0;
-  int64_t H = 0;
-  int64_t W = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int group_norm_bf16_cuda(const group_norm_bf16_arguments& arguments, void* stream) {
-  return group_norm_bf16_cuda(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.B,
-                              arguments.G, arguments.C, arguments.H, arguments.W, arguments.workspace,
-                              arguments.workspace_bytes, stream);
-}
-inline int group_norm_bf16_openmp(const group_norm_bf16_arguments& arguments) {
-  return group_norm_bf16_openmp(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.B,
-                                arguments.G, arguments.C, arguments.H, arguments.W, arguments.workspace,
-                                arguments.workspace_bytes);
-}
+using group_norm_f32_arguments =
+    group_norm_arguments<float, float, group_norm_f32_cuda, group_norm_f32_openmp>;
+using group_norm_f64_arguments =
+    group_norm_arguments<double, double, group_norm_f64_cuda, group_norm_f64_openmp>;
+using group_norm_bf16_arguments =
+    group_norm_arguments<uint16_t, float, group_norm_bf16_cuda, group_norm_bf16_openmp>;
 
 #endif

@@ -61,9 +61,7 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[(point - first) * (16 / kBytes<T>)], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += to_value<T>(x_pack[i]);
-        }
+        if (i < remaining) total_own += to_value<T>(x_pack[i]);
       }
     }
     total = total + team.fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
@@ -83,9 +81,7 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> d = to_value<T>(x_pack[i]) - total / Value<T>(int64_t(C) * int64_t(H * W));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
+        if (i < remaining) total2_own += d * d;
       }
     }
     total2 =
@@ -130,10 +126,10 @@ cudaError_t group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class GammaElement, class Run, class RunWide>
-int launch_group_norm(const XElement* x, const GammaElement* gamma, const GammaElement* beta, XElement* y,
+template <class T>
+int launch_group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
                       int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
-                      int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+                      int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{5, B}, {6, G}, {7, C}, {8, H}, {9, W}})) return status;
   const Array arrays[] = {
       {1, x, {B, G, C, H, W}}, {2, gamma, {G, C}}, {3, beta, {G, C}}, {4, y, {B, G, C, H, W}}};
@@ -141,55 +137,34 @@ int launch_group_norm(const XElement* x, const GammaElement* gamma, const GammaE
   if (B == 0 || G == 0 || C == 0 || H == 0 || W == 0) return 0;
   const bool small = larger(B * G * C * H * W, G * C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(B, G, C, H, W);
+  const GroupNormWorkspace<T> space(B, G, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, gamma, beta, y, B, G, C, H, W, memory.data, queue)
-                           : run_wide(x, gamma, beta, y, B, G, C, H, W, memory.data, queue));
+  return cuda_status(small ? group_norm<int32_t, T>(x, gamma, beta, y, B, G, C, H, W, memory.data, queue)
+                           : group_norm<int64_t, T>(x, gamma, beta, y, B, G, C, H, W, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_group_norm(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{5, B}, {6, G}, {7, C}, {8, H}, {9, W}})) return -status;
   if (B == 0 || G == 0 || C == 0 || H == 0 || W == 0) return 0;
-  return Space(B, G, C, H, W).bytes;
+  return GroupNormWorkspace<T>(B, G, C, H, W).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t group_norm_f32_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_group_norm<GroupNormWorkspace<float>>(B, G, C, H, W);
-}
-
-extern "C" int group_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y, int64_t B,
-                                   int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
-                                   int64_t workspace_bytes, void* stream) {
-  return launch_group_norm<GroupNormWorkspace<float>>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                      workspace_bytes, stream, group_norm<int32_t, float>,
-                                                      group_norm<int64_t, float>);
-}
-
-extern "C" int64_t group_norm_f64_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_group_norm<GroupNormWorkspace<double>>(B, G, C, H, W);
-}
-
-extern "C" int group_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y,
-                                   int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
-                                   int64_t workspace_bytes, void* stream) {
-  return launch_group_norm<GroupNormWorkspace<double>>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                       workspace_bytes, stream, group_norm<int32_t, double>,
-                                                       group_norm<int64_t, double>);
-}
-
-extern "C" int64_t group_norm_bf16_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  return workspace_of_group_norm<GroupNormWorkspace<BF16>>(B, G, C, H, W);
-}
-
-extern "C" int group_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                    int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
-                                    int64_t workspace_bytes, void* stream) {
-  return launch_group_norm<GroupNormWorkspace<BF16>>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                     workspace_bytes, stream, group_norm<int32_t, BF16>,
-                                                     group_norm<int64_t, BF16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define GROUP_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                         \
+  extern "C" int64_t group_norm_##NAME##_cuda_workspace(int64_t B, int64_t G, int64_t C, int64_t H,          \
+                                                        int64_t W) {                                         \
+    return workspace_of_group_norm<T>(B, G, C, H, W);                                                        \
+  }                                                                                                          \
+  extern "C" int group_norm_##NAME##_cuda(const STORED* x, const OTHER* gamma, const OTHER* beta, STORED* y, \
+                                          int64_t B, int64_t G, int64_t C, int64_t H, int64_t W,             \
+                                          void* workspace, int64_t workspace_bytes, void* stream) {          \
+    return launch_group_norm<T>(x, gamma, beta, y, B, G, C, H, W, workspace, workspace_bytes, stream);       \
+  }
+GROUP_NORM_FUNCTIONS(f32, float, float, float)
+GROUP_NORM_FUNCTIONS(f64, double, double, double)
+GROUP_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)

@@ -24,7 +24,7 @@
 #include "group_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -38,11 +38,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GroupNormWorkspace {
-  int64_t total3;
-  int64_t total4;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
+  int64_t total3, total4, total_part2, total_part3, seen_part;
   int64_t bytes = 0;
 
   explicit GroupNormWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
@@ -83,8 +79,8 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
               const bool from_memory = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
               const Value<T> here = Value<T>(hw_end - hw_first);
               Value<T> total_part = Value<T>(0);
-              Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-              for_lanes<kLanesOf<Value<T>>>(
+              Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
                   hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
                     total_part_lanes +=
                         keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
@@ -92,14 +88,13 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                   });
               total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
               const Value<T> mean = total_part / here;
-              Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-              for_lanes<kLanesOf<Value<T>>>(
-                  hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
-                    if (from_memory)
-                      prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-                    const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
-                    total2_lanes += keep(active, d * d, Value<T>(0));
-                  });
+              Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
+                if (from_memory)
+                  prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
+                const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
+                total2_lanes += keep(active, d * d, Value<T>(0));
+              });
               total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
               if (seen > Value<T>(0)) {
                 const Value<T> apart = mean - total / seen;
@@ -113,14 +108,14 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
           for (int64_t c = 0; c < C; ++c) {
             const Value<T> gamma_ = gamma[g * C + c];
             const Value<T> beta_ = beta[g * C + c];
-            for_lines<kLanesOf<Value<T>>>(
-                around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
-                [=](int64_t hw, auto active) IN_SET {
-                  const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                                 total / Value<T>(C * (H * W));
-                  store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                               to_stored<T>(d * root * gamma_ + beta_), around_caches);
-                });
+            for_lines<kLanesOf<T>>(around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
+                                   [=](int64_t hw, auto active) IN_SET {
+                                     const auto d =
+                                         to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                                         total / Value<T>(C * (H * W));
+                                     store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
+                                                  to_stored<T>(d * root * gamma_ + beta_), around_caches);
+                                   });
           }
         }
       }
@@ -142,8 +137,8 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                 const bool from_memory = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
                 const Value<T> here = Value<T>(hw_end - hw_first);
                 Value<T> total_part = Value<T>(0);
-                Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-                for_lanes<kLanesOf<Value<T>>>(
+                Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
+                for_lanes<kLanesOf<T>>(
                     hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
                       total_part_lanes +=
                           keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
@@ -152,16 +147,13 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                 total_part +=
                     across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
                 const Value<T> mean = total_part / here;
-                Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-                for_lanes<kLanesOf<Value<T>>>(
-                    hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
-                      if (from_memory)
-                        prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W,
-                                      H * W);
-                      const auto d =
-                          to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
-                      total2_lanes += keep(active, d * d, Value<T>(0));
-                    });
+                Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
+                for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
+                  if (from_memory)
+                    prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
+                  const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
+                  total2_lanes += keep(active, d * d, Value<T>(0));
+                });
                 total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
                 if (seen > Value<T>(0)) {
                   const Value<T> apart = mean - total / seen;
@@ -179,10 +171,10 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
       }
     });
     for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanesOf<Value<T>>>(0, G, [=](int64_t g, auto active) IN_SET {
-        Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-        Lanes<Value<T>, kLanesOf<Value<T>>> seen = Value<T>(0);
-        Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
+      for_lanes<kLanesOf<T>>(0, G, [=](int64_t g, auto active) IN_SET {
+        Vector<T> total = Value<T>(0);
+        Vector<T> seen = Value<T>(0);
+        Vector<T> total2 = Value<T>(0);
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
           total += load(&total_part2[(c_share * B + b) * G + g], active);
           seen += load(&seen_part[(c_share * B + b) * G + g], active);
@@ -211,7 +203,7 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
             for (int64_t c = c_begin; c < c_end; ++c) {
               const Value<T> gamma_ = gamma[g * C + c];
               const Value<T> beta_ = beta[g * C + c];
-              for_lines<kLanesOf<Value<T>>>(
+              for_lines<kLanesOf<T>>(
                   around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
                   [=](int64_t hw, auto active) IN_SET {
                     const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
@@ -229,28 +221,28 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class GammaElement, class Run>
-int launch_group_norm(const XElement* x, const GammaElement* gamma, const GammaElement* beta, XElement* y,
+template <class T>
+int launch_group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
                       int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
-                      int64_t workspace_bytes, Run run) {
+                      int64_t workspace_bytes) {
   if (const int status = check_sizes({{5, B}, {6, G}, {7, C}, {8, H}, {9, W}})) return status;
   const Array arrays[] = {
       {1, x, {B, G, C, H, W}}, {2, gamma, {G, C}}, {3, beta, {G, C}}, {4, y, {B, G, C, H, W}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || G == 0 || C == 0 || H == 0 || W == 0) return 0;
-  const Space space(B, G, C, H, W);
+  const GroupNormWorkspace<T> space(B, G, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, gamma, beta, y, B, G, C, H, W, memory.data);
+  group_norm<T>(x, gamma, beta, y, B, G, C, H, W, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_group_norm(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{5, B}, {6, G}, {7, C}, {8, H}, {9, W}})) return -status;
   if (B == 0 || G == 0 || C == 0 || H == 0 || W == 0) return 0;
-  return Space(B, G, C, H, W).bytes;
+  return GroupNormWorkspace<T>(B, G, C, H, W).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -260,38 +252,20 @@ int64_t workspace_of_group_norm(int64_t B, int64_t G, int64_t C, int64_t H, int6
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t group_norm_f32_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return workspace_of_group_norm<GroupNormWorkspace<float>>(B, G, C, H, W))
-}
-
-extern "C" int group_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
-                                     int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
-                                     int64_t workspace_bytes) {
-  BY_SET(return launch_group_norm<GroupNormWorkspace<float>>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                             workspace_bytes, group_norm<float>))
-}
-
-extern "C" int64_t group_norm_f64_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return workspace_of_group_norm<GroupNormWorkspace<double>>(B, G, C, H, W))
-}
-
-extern "C" int group_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y,
-                                     int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
-                                     int64_t workspace_bytes) {
-  BY_SET(return launch_group_norm<GroupNormWorkspace<double>>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                              workspace_bytes, group_norm<double>))
-}
-
-extern "C" int64_t group_norm_bf16_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return workspace_of_group_norm<GroupNormWorkspace<BF16>>(B, G, C, H, W))
-}
-
-extern "C" int group_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                      int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace,
-                                      int64_t workspace_bytes) {
-  BY_SET(return launch_group_norm<GroupNormWorkspace<BF16>>(x, gamma, beta, y, B, G, C, H, W, workspace,
-                                                            workspace_bytes, group_norm<BF16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define GROUP_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                  \
+  extern "C" int64_t group_norm_##NAME##_openmp_workspace(int64_t B, int64_t G, int64_t C, int64_t H, \
+                                                          int64_t W) {                                \
+    BY_SET(return workspace_of_group_norm<T>(B, G, C, H, W))                                          \
+  }                                                                                                   \
+  extern "C" int group_norm_##NAME##_openmp(const STORED* x, const OTHER* gamma, const OTHER* beta,   \
+                                            STORED* y, int64_t B, int64_t G, int64_t C, int64_t H,    \
+                                            int64_t W, void* workspace, int64_t workspace_bytes) {    \
+    BY_SET(return launch_group_norm<T>(x, gamma, beta, y, B, G, C, H, W, workspace, workspace_bytes)) \
+  }
+GROUP_NORM_FUNCTIONS(f32, float, float, float)
+GROUP_NORM_FUNCTIONS(f64, double, double, double)
+GROUP_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
 
 extern "C" const char* group_norm_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -22,7 +22,7 @@
 #include "instance_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,11 +36,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct InstanceNormWorkspace {
-  int64_t total3;
-  int64_t total4;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
+  int64_t total3, total4, total_part2, total_part3, seen_part;
   int64_t bytes = 0;
 
   explicit InstanceNormWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
@@ -78,22 +74,19 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
             const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
             const Value<T> here = Value<T>(hw_end - hw_first);
             Value<T> total_part = Value<T>(0);
-            Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(
-                hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
-                  total_part_lanes +=
-                      keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
-                });
+            Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
+              total_part_lanes +=
+                  keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
+            });
             total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
             const Value<T> mean = total_part / here;
-            Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(
-                hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
-                  if (from_memory)
-                    prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-                  const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-                  total2_lanes += keep(active, d * d, Value<T>(0));
-                });
+            Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
+              if (from_memory) prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
+              const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
+              total2_lanes += keep(active, d * d, Value<T>(0));
+            });
             total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
             if (seen > Value<T>(0)) {
               const Value<T> apart = mean - total / seen;
@@ -103,7 +96,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
             seen += here;
           }
           const Value<T> root = rsqrt(total2 / Value<T>(H * W) + Value<T>(1e-05));
-          for_lines<kLanesOf<Value<T>>>(
+          for_lines<kLanesOf<T>>(
               around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) IN_SET {
                 const auto d =
                     to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - total / Value<T>(H * W);
@@ -131,23 +124,21 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
               const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
               const Value<T> here = Value<T>(hw_end2 - hw_first);
               Value<T> total_part = Value<T>(0);
-              Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-              for_lanes<kLanesOf<Value<T>>>(
+              Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
                   hw_first, hw_end2, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
                     total_part_lanes +=
                         keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
                   });
               total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
               const Value<T> mean = total_part / here;
-              Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-              for_lanes<kLanesOf<Value<T>>>(
-                  hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
-                    if (from_memory)
-                      prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end2, hw_end,
-                                    H * W + hw_begin);
-                    const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-                    total2_lanes += keep(active, d * d, Value<T>(0));
-                  });
+              Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
+                if (from_memory)
+                  prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end2, hw_end, H * W + hw_begin);
+                const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
+                total2_lanes += keep(active, d * d, Value<T>(0));
+              });
               total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
               if (seen > Value<T>(0)) {
                 const Value<T> apart = mean - total / seen;
@@ -164,10 +155,10 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
       }
     });
     for (int64_t b = 0; b < B; ++b) {
-      for_lanes<kLanesOf<Value<T>>>(0, C, [=](int64_t c, auto active) IN_SET {
-        Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-        Lanes<Value<T>, kLanesOf<Value<T>>> seen = Value<T>(0);
-        Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
+      for_lanes<kLanesOf<T>>(0, C, [=](int64_t c, auto active) IN_SET {
+        Vector<T> total = Value<T>(0);
+        Vector<T> seen = Value<T>(0);
+        Vector<T> total2 = Value<T>(0);
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
           total += load(&total_part2[(hw_share * B + b) * C + c], active);
           seen += load(&seen_part[(hw_share * B + b) * C + c], active);
@@ -194,7 +185,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
             const Value<T> root = rsqrt(total2 / Value<T>(H * W) + Value<T>(1e-05));
             const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
                           hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
-            for_lines<kLanesOf<Value<T>>>(
+            for_lines<kLanesOf<T>>(
                 around_caches, &y[(b * C + c) * (H * W) + hw_begin], hw_begin, hw_end,
                 [=](int64_t hw, auto active) IN_SET {
                   const auto d =
@@ -213,28 +204,28 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class GammaElement, class Run>
-int launch_instance_norm(const XElement* x, const GammaElement* gamma, const GammaElement* beta, XElement* y,
-                         int64_t B, int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,
-                         Run run) {
+template <class T>
+int launch_instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
+                         int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
+                         int64_t workspace_bytes) {
   if (const int status = check_sizes({{5, B}, {6, C}, {7, H}, {8, W}})) return status;
   const Array arrays[] = {
       {1, x, {B, C, H, W}}, {2, gamma, {C}, kMayBeNull}, {3, beta, {C}, kMayBeNull}, {4, y, {B, C, H, W}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  const Space space(B, C, H, W);
+  const InstanceNormWorkspace<T> space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, gamma, beta, y, B, C, H, W, memory.data);
+  instance_norm<T>(x, gamma, beta, y, B, C, H, W, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_instance_norm(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{5, B}, {6, C}, {7, H}, {8, W}})) return -status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  return Space(B, C, H, W).bytes;
+  return InstanceNormWorkspace<T>(B, C, H, W).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -244,38 +235,19 @@ int64_t workspace_of_instance_norm(int64_t B, int64_t C, int64_t H, int64_t W) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t instance_norm_f32_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return workspace_of_instance_norm<InstanceNormWorkspace<float>>(B, C, H, W))
-}
-
-extern "C" int instance_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
-                                        int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
-                                        int64_t workspace_bytes) {
-  BY_SET(return launch_instance_norm<InstanceNormWorkspace<float>>(x, gamma, beta, y, B, C, H, W, workspace,
-                                                                   workspace_bytes, instance_norm<float>))
-}
-
-extern "C" int64_t instance_norm_f64_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return workspace_of_instance_norm<InstanceNormWorkspace<double>>(B, C, H, W))
-}
-
-extern "C" int instance_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y,
-                                        int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
-                                        int64_t workspace_bytes) {
-  BY_SET(return launch_instance_norm<InstanceNormWorkspace<double>>(x, gamma, beta, y, B, C, H, W, workspace,
-                                                                    workspace_bytes, instance_norm<double>))
-}
-
-extern "C" int64_t instance_norm_bf16_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return workspace_of_instance_norm<InstanceNormWorkspace<BF16>>(B, C, H, W))
-}
-
-extern "C" int instance_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta,
-                                         uint16_t* y, int64_t B, int64_t C, int64_t H, int64_t W,
-                                         void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_instance_norm<InstanceNormWorkspace<BF16>>(x, gamma, beta, y, B, C, H, W, workspace,
-                                                                  workspace_bytes, instance_norm<BF16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define INSTANCE_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                    \
+  extern "C" int64_t instance_norm_##NAME##_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) { \
+    BY_SET(return workspace_of_instance_norm<T>(B, C, H, W))                                               \
+  }                                                                                                        \
+  extern "C" int instance_norm_##NAME##_openmp(const STORED* x, const OTHER* gamma, const OTHER* beta,     \
+                                               STORED* y, int64_t B, int64_t C, int64_t H, int64_t W,      \
+                                               void* workspace, int64_t workspace_bytes) {                 \
+    BY_SET(return launch_instance_norm<T>(x, gamma, beta, y, B, C, H, W, workspace, workspace_bytes))      \
+  }
+INSTANCE_NORM_FUNCTIONS(f32, float, float, float)
+INSTANCE_NORM_FUNCTIONS(f64, double, double, double)
+INSTANCE_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
 
 extern "C" const char* instance_norm_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -28,8 +28,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; layer_norm_error
 //   explains it.
 
@@ -66,10 +65,12 @@
 extern "C" {
 #endif
 
-// x: f32[rows, N]
-// gamma: f32[N]
-// beta: f32[N]
-// y: f32[rows, N]
+// Arguments; a function's name says what T is, and real is f64 in functions of f64, else f32:
+//   x: T[rows, N]
+//   gamma: real[N]
+//   beta: real[N]
+//   y: T[rows, N]
+
 /* @function layer_norm_f32 args: in x f32 [rows, N]; in gamma f32 [N]; in beta f32 [N]; out y f32 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t layer_norm_f32_cuda_workspace(int64_t rows, int64_t N);
 int layer_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
@@ -78,10 +79,6 @@ int64_t layer_norm_f32_openmp_workspace(int64_t rows, int64_t N);
 int layer_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y, int64_t rows,
                           int64_t N, void* workspace, int64_t workspace_bytes);
 
-// x: f64[rows, N]
-// gamma: f64[N]
-// beta: f64[N]
-// y: f64[rows, N]
 /* @function layer_norm_f64 args: in x f64 [rows, N]; in gamma f64 [N]; in beta f64 [N]; out y f64 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t layer_norm_f64_cuda_workspace(int64_t rows, int64_t N);
 int layer_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y, int64_t rows,
@@ -90,10 +87,6 @@ int64_t layer_norm_f64_openmp_workspace(int64_t rows, int64_t N);
 int layer_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y, int64_t rows,
                           int64_t N, void* workspace, int64_t workspace_bytes);
 
-// x: bf16[rows, N]
-// gamma: f32[N]
-// beta: f32[N]
-// y: bf16[rows, N]
 /* @function layer_norm_bf16 args: in x bf16 [rows, N]; in gamma f32 [N]; in beta f32 [N]; out y bf16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t layer_norm_bf16_cuda_workspace(int64_t rows, int64_t N);
 int layer_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
@@ -102,10 +95,6 @@ int64_t layer_norm_bf16_openmp_workspace(int64_t rows, int64_t N);
 int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
                            int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes);
 
-// x: f16[rows, N]
-// gamma: f32[N]
-// beta: f32[N]
-// y: f16[rows, N]
 /* @function layer_norm_f16 args: in x f16 [rows, N]; in gamma f32 [N]; in beta f32 [N]; out y f16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t layer_norm_f16_cuda_workspace(int64_t rows, int64_t N);
 int layer_norm_f16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y, int64_t rows,
@@ -157,78 +146,33 @@ static inline const char* layer_norm_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct layer_norm_f32_arguments {
-  const float* x = nullptr;
-  const float* gamma = nullptr;
-  const float* beta = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class XElement, class GammaElement, auto* kCuda, auto* kOpenmp>
+struct layer_norm_arguments {
+  const XElement* x = nullptr;
+  const GammaElement* gamma = nullptr;
+  const GammaElement* beta = nullptr;
+  XElement* y = nullptr;
   int64_t rows = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int layer_norm_cuda(const layer_norm_arguments& a, void* stream) {
+    return kCuda(a.x, a.gamma, a.beta, a.y, a.rows, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int layer_norm_openmp(const layer_norm_arguments& a) {
+    return kOpenmp(a.x, a.gamma, a.beta, a.y, a.rows, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int layer_norm_f32_cuda(const layer_norm_f32_arguments& arguments, void* stream) {
-  return layer_norm_f32_cuda(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.rows,
-                             arguments.N, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int layer_norm_f32_openmp(const layer_norm_f32_arguments& arguments) {
-  return layer_norm_f32_openmp(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.rows,
-                               arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct layer_norm_f64_arguments {
-  const double* x = nullptr;
-  const double* gamma = nullptr;
-  const double* beta = nullptr;
-  double* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int layer_norm_f64_cuda(const layer_norm_f64_arguments& arguments, void* stream) {
-  return layer_norm_f64_cuda(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.rows,
-                             arguments.N, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int layer_norm_f64_openmp(const layer_norm_f64_arguments& arguments) {
-  return layer_norm_f64_openmp(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.rows,
-                               arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct layer_norm_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const float* gamma = nullptr;
-  const float* beta = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int layer_norm_bf16_cuda(const layer_norm_bf16_arguments& arguments, void* stream) {
-  return layer_norm_bf16_cuda(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.rows,
-                              arguments.N, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int layer_norm_bf16_openmp(const layer_norm_bf16_arguments& arguments) {
-  return layer_norm_bf16_openmp(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.rows,
-                                arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct layer_norm_f16_arguments {
-  const uint16_t* x = nullptr;
-  const float* gamma = nullptr;
-  const float* beta = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int layer_norm_f16_cuda(const layer_norm_f16_arguments& arguments, void* stream) {
-  return layer_norm_f16_cuda(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.rows,
-                             arguments.N, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int layer_norm_f16_openmp(const layer_norm_f16_arguments& arguments) {
-  return layer_norm_f16_openmp(arguments.x, arguments.gamma, arguments.beta, arguments.y, arguments.rows,
-                               arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
+using layer_norm_f32_arguments =
+    layer_norm_arguments<float, float, layer_norm_f32_cuda, layer_norm_f32_openmp>;
+using layer_norm_f64_arguments =
+    layer_norm_arguments<double, double, layer_norm_f64_cuda, layer_norm_f64_openmp>;
+using layer_norm_bf16_arguments =
+    layer_norm_arguments<uint16_t, float, layer_norm_bf16_cuda, layer_norm_bf16_openmp>;
+using layer_norm_f16_arguments =
+    layer_norm_arguments<uint16_t, float, layer_norm_f16_cuda, layer_norm_f16_openmp>;
 
 #endif

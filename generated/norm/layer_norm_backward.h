@@ -33,8 +33,8 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
+//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   layer_norm_backward_error explains it.
 
@@ -71,12 +71,14 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// gamma: f32[N]
-// dy: f32[M, N]
-// dx: f32[M, N]
-// dgamma: f32[N]
-// dbeta: f32[N]
+// Arguments; a function's name says what T is, and real is f64 in functions of f64, else f32:
+//   x: T[M, N]
+//   gamma: real[N]
+//   dy: T[M, N]
+//   dx: T[M, N]
+//   dgamma: real[N]
+//   dbeta: real[N]
+
 /* @function layer_norm_backward_f32 args: in x f32 [M, N]; in gamma f32 [N]; in dy f32 [M, N]; out dx f32 [M, N]; out dgamma f32 [N]; out dbeta f32 [N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t layer_norm_backward_f32_cuda_workspace(int64_t M, int64_t N);
 int layer_norm_backward_f32_cuda(const float* x, const float* gamma, const float* dy, float* dx,
@@ -87,12 +89,6 @@ int layer_norm_backward_f32_openmp(const float* x, const float* gamma, const flo
                                    float* dgamma, float* dbeta, int64_t M, int64_t N, void* workspace,
                                    int64_t workspace_bytes);
 
-// x: f64[M, N]
-// gamma: f64[N]
-// dy: f64[M, N]
-// dx: f64[M, N]
-// dgamma: f64[N]
-// dbeta: f64[N]
 /* @function layer_norm_backward_f64 args: in x f64 [M, N]; in gamma f64 [N]; in dy f64 [M, N]; out dx f64 [M, N]; out dgamma f64 [N]; out dbeta f64 [N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t layer_norm_backward_f64_cuda_workspace(int64_t M, int64_t N);
 int layer_norm_backward_f64_cuda(const double* x, const double* gamma, const double* dy, double* dx,
@@ -103,12 +99,6 @@ int layer_norm_backward_f64_openmp(const double* x, const double* gamma, const d
                                    double* dgamma, double* dbeta, int64_t M, int64_t N, void* workspace,
                                    int64_t workspace_bytes);
 
-// x: bf16[M, N]
-// gamma: f32[N]
-// dy: bf16[M, N]
-// dx: bf16[M, N]
-// dgamma: f32[N]
-// dbeta: f32[N]
 /* @function layer_norm_backward_bf16 args: in x bf16 [M, N]; in gamma f32 [N]; in dy bf16 [M, N]; out dx bf16 [M, N]; out dgamma f32 [N]; out dbeta f32 [N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t layer_norm_backward_bf16_cuda_workspace(int64_t M, int64_t N);
 int layer_norm_backward_bf16_cuda(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
@@ -119,12 +109,6 @@ int layer_norm_backward_bf16_openmp(const uint16_t* x, const float* gamma, const
                                     float* dgamma, float* dbeta, int64_t M, int64_t N, void* workspace,
                                     int64_t workspace_bytes);
 
-// x: f16[M, N]
-// gamma: f32[N]
-// dy: f16[M, N]
-// dx: f16[M, N]
-// dgamma: f32[N]
-// dbeta: f32[N]
 /* @function layer_norm_backward_f16 args: in x f16 [M, N]; in gamma f32 [N]; in dy f16 [M, N]; out dx f16 [M, N]; out dgamma f32 [N]; out dbeta f32 [N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t layer_norm_backward_f16_cuda_workspace(int64_t M, int64_t N);
 int layer_norm_backward_f16_cuda(const uint16_t* x, const float* gamma, const uint16_t* dy, uint16_t* dx,
@@ -195,94 +179,39 @@ static inline const char* layer_norm_backward_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct layer_norm_backward_f32_arguments {
-  const float* x = nullptr;
-  const float* gamma = nullptr;
-  const float* dy = nullptr;
-  float* dx = nullptr;
-  float* dgamma = nullptr;
-  float* dbeta = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class XElement, class GammaElement, auto* kCuda, auto* kOpenmp>
+struct layer_norm_backward_arguments {
+  const XElement* x = nullptr;
+  const GammaElement* gamma = nullptr;
+  const XElement* dy = nullptr;
+  XElement* dx = nullptr;
+  GammaElement* dgamma = nullptr;
+  GammaElement* dbeta = nullptr;
   int64_t M = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int layer_norm_backward_cuda(const layer_norm_backward_arguments& a, void* stream) {
+    return kCuda(a.x, a.gamma, a.dy, a.dx, a.dgamma, a.dbeta, a.M, a.N, a.workspace, a.workspace_bytes,
+                 stream);
+  }
+  friend int layer_norm_backward_openmp(const layer_norm_backward_arguments& a) {
+    return kOpenmp(a.x, a.gamma, a.dy, a.dx, a.dgamma, a.dbeta, a.M, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int layer_norm_backward_f32_cuda(const layer_norm_backward_f32_arguments& arguments, void* stream) {
-  return layer_norm_backward_f32_cuda(arguments.x, arguments.gamma, arguments.dy, arguments.dx,
-                                      arguments.dgamma, arguments.dbeta, arguments.M, arguments.N,
-                                      arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int layer_norm_backward_f32_openmp(const layer_norm_backward_f32_arguments& arguments) {
-  return layer_norm_backward_f32_openmp(arguments.x, arguments.gamma, arguments.dy, arguments.dx,
-                                        arguments.dgamma, arguments.dbeta, arguments.M, arguments.N,
-                                        arguments.workspace, arguments.workspace_bytes);
-}
-struct layer_norm_backward_f64_arguments {
-  const double* x = nullptr;
-  const double* gamma = nullptr;
-  const double* dy = nullptr;
-  double* dx = nullptr;
-  double* dgamma = nullptr;
-  double* dbeta = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int layer_norm_backward_f64_cuda(const layer_norm_backward_f64_arguments& arguments, void* stream) {
-  return layer_norm_backward_f64_cuda(arguments.x, arguments.gamma, arguments.dy, arguments.dx,
-                                      arguments.dgamma, arguments.dbeta, arguments.M, arguments.N,
-                                      arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int layer_norm_backward_f64_openmp(const layer_norm_backward_f64_arguments& arguments) {
-  return layer_norm_backward_f64_openmp(arguments.x, arguments.gamma, arguments.dy, arguments.dx,
-                                        arguments.dgamma, arguments.dbeta, arguments.M, arguments.N,
-                                        arguments.workspace, arguments.workspace_bytes);
-}
-struct layer_norm_backward_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const float* gamma = nullptr;
-  const uint16_t* dy = nullptr;
-  uint16_t* dx = nullptr;
-  float* dgamma = nullptr;
-  float* dbeta = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int layer_norm_backward_bf16_cuda(const layer_norm_backward_bf16_arguments& arguments, void* stream) {
-  return layer_norm_backward_bf16_cuda(arguments.x, arguments.gamma, arguments.dy, arguments.dx,
-                                       arguments.dgamma, arguments.dbeta, arguments.M, arguments.N,
-                                       arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int layer_norm_backward_bf16_openmp(const layer_norm_backward_bf16_arguments& arguments) {
-  return layer_norm_backward_bf16_openmp(arguments.x, arguments.gamma, arguments.dy, arguments.dx,
-                                         arguments.dgamma, arguments.dbeta, arguments.M, arguments.N,
-                                         arguments.workspace, arguments.workspace_bytes);
-}
-struct layer_norm_backward_f16_arguments {
-  const uint16_t* x = nullptr;
-  const float* gamma = nullptr;
-  const uint16_t* dy = nullptr;
-  uint16_t* dx = nullptr;
-  float* dgamma = nullptr;
-  float* dbeta = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int layer_norm_backward_f16_cuda(const layer_norm_backward_f16_arguments& arguments, void* stream) {
-  return layer_norm_backward_f16_cuda(arguments.x, arguments.gamma, arguments.dy, arguments.dx,
-                                      arguments.dgamma, arguments.dbeta, arguments.M, arguments.N,
-                                      arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int layer_norm_backward_f16_openmp(const layer_norm_backward_f16_arguments& arguments) {
-  return layer_norm_backward_f16_openmp(arguments.x, arguments.gamma, arguments.dy, arguments.dx,
-                                        arguments.dgamma, arguments.dbeta, arguments.M, arguments.N,
-                                        arguments.workspace, arguments.workspace_bytes);
-}
+using layer_norm_backward_f32_arguments =
+    layer_norm_backward_arguments<float, float, layer_norm_backward_f32_cuda, layer_norm_backward_f32_openmp>;
+using layer_norm_backward_f64_arguments =
+    layer_norm_backward_arguments<double, double, layer_norm_backward_f64_cuda,
+                                  layer_norm_backward_f64_openmp>;
+using layer_norm_backward_bf16_arguments =
+    layer_norm_backward_arguments<uint16_t, float, layer_norm_backward_bf16_cuda,
+                                  layer_norm_backward_bf16_openmp>;
+using layer_norm_backward_f16_arguments =
+    layer_norm_backward_arguments<uint16_t, float, layer_norm_backward_f16_cuda,
+                                  layer_norm_backward_f16_openmp>;
 
 #endif

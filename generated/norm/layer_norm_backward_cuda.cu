@@ -74,9 +74,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     total2_own = column_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   }
   total2 = total2 + total2_own;
-  if (writes) {
-    dbeta[n] = total2;
-  }
+  if (writes) dbeta[n] = total2;
 }
 
 template <bool kWide, class Index, class T>
@@ -85,9 +83,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
                                      Stored<T>* dx, Index M, Index N, Value<T>* scale, Value<T>* total) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    if (threadIdx.x == 0) {
-      total[m] = Value<T>(0);
-    }
+    if (threadIdx.x == 0) total[m] = Value<T>(0);
     __syncthreads();
     Value<T> total3 = Value<T>(0);
     Value<T> total_own = Value<T>(0);
@@ -100,13 +96,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += to_value<T>(x_pack[i]);
-        }
+        if (i < remaining) total_own += to_value<T>(x_pack[i]);
         const Value<T> g = to_value<T>(dy_pack[i]) * gamma_pack[i];
-        if (i < remaining) {
-          total3_own += g;
-        }
+        if (i < remaining) total3_own += g;
       }
     }
     const Value<T> whole = block_fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
@@ -122,16 +114,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> d = to_value<T>(x_pack[i]) - total[m] / Value<T>(int64_t(N));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
+        if (i < remaining) total2_own += d * d;
       }
     }
     total2 = total2 + block_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     __syncthreads();
-    if (threadIdx.x == 0) {
-      scale[m] = rsqrt(total2 / Value<T>(int64_t(N)) + Value<T>(1e-05));
-    }
+    if (threadIdx.x == 0) scale[m] = rsqrt(total2 / Value<T>(int64_t(N)) + Value<T>(1e-05));
     __syncthreads();
     Value<T> total4 = Value<T>(0);
     Value<T> total4_own = Value<T>(0);
@@ -145,9 +133,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> normal = (to_value<T>(x_pack[i]) - total[m] / Value<T>(int64_t(N))) * scale[m];
         const Value<T> g = to_value<T>(dy_pack[i]) * gamma_pack[i];
-        if (i < remaining) {
-          total4_own += g * normal;
-        }
+        if (i < remaining) total4_own += g * normal;
       }
     }
     total4 = total4 + block_fold(total4_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
@@ -202,9 +188,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     total2_own = column_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   }
   total2 = total2 + total2_own;
-  if (writes) {
-    dgamma[n] = total2;
-  }
+  if (writes) dgamma[n] = total2;
 }
 
 template <class Index, class T>
@@ -263,11 +247,10 @@ cudaError_t layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class GammaElement, class Run, class RunWide>
-int launch_layer_norm_backward(const XElement* x, const GammaElement* gamma, const XElement* dy, XElement* dx,
-                               GammaElement* dgamma, GammaElement* dbeta, int64_t M, int64_t N,
-                               void* workspace, int64_t workspace_bytes, void* stream, Run run,
-                               RunWide run_wide) {
+template <class T>
+int launch_layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* dy, Stored<T>* dx,
+                               Value<T>* dgamma, Value<T>* dbeta, int64_t M, int64_t N, void* workspace,
+                               int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{7, M}, {8, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}},  {2, gamma, {N}},  {3, dy, {M, N}},
                           {4, dx, {M, N}}, {5, dgamma, {N}}, {6, dbeta, {N}}};
@@ -275,67 +258,36 @@ int launch_layer_norm_backward(const XElement* x, const GammaElement* gamma, con
   if ((M == 0 || N == 0) && N == 0) return 0;
   const bool small = larger(M * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(M, N);
+  const LayerNormBackwardWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, gamma, dy, dx, dgamma, dbeta, M, N, memory.data, queue)
-                           : run_wide(x, gamma, dy, dx, dgamma, dbeta, M, N, memory.data, queue));
+  return cuda_status(
+      small ? layer_norm_backward<int32_t, T>(x, gamma, dy, dx, dgamma, dbeta, M, N, memory.data, queue)
+            : layer_norm_backward<int64_t, T>(x, gamma, dy, dx, dgamma, dbeta, M, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_layer_norm_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{7, M}, {8, N}})) return -status;
   if ((M == 0 || N == 0) && N == 0) return 0;
-  return Space(M, N).bytes;
+  return LayerNormBackwardWorkspace<T>(M, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t layer_norm_backward_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<float>>(M, N);
-}
-
-extern "C" int layer_norm_backward_f32_cuda(const float* x, const float* gamma, const float* dy, float* dx,
-                                            float* dgamma, float* dbeta, int64_t M, int64_t N,
-                                            void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_layer_norm_backward<LayerNormBackwardWorkspace<float>>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, stream,
-      layer_norm_backward<int32_t, float>, layer_norm_backward<int64_t, float>);
-}
-
-extern "C" int64_t layer_norm_backward_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<double>>(M, N);
-}
-
-extern "C" int layer_norm_backward_f64_cuda(const double* x, const double* gamma, const double* dy,
-                                            double* dx, double* dgamma, double* dbeta, int64_t M, int64_t N,
-                                            void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_layer_norm_backward<LayerNormBackwardWorkspace<double>>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, stream,
-      layer_norm_backward<int32_t, double>, layer_norm_backward<int64_t, double>);
-}
-
-extern "C" int64_t layer_norm_backward_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<BF16>>(M, N);
-}
-
-extern "C" int layer_norm_backward_bf16_cuda(const uint16_t* x, const float* gamma, const uint16_t* dy,
-                                             uint16_t* dx, float* dgamma, float* dbeta, int64_t M, int64_t N,
-                                             void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_layer_norm_backward<LayerNormBackwardWorkspace<BF16>>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, stream,
-      layer_norm_backward<int32_t, BF16>, layer_norm_backward<int64_t, BF16>);
-}
-
-extern "C" int64_t layer_norm_backward_f16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<F16>>(M, N);
-}
-
-extern "C" int layer_norm_backward_f16_cuda(const uint16_t* x, const float* gamma, const uint16_t* dy,
-                                            uint16_t* dx, float* dgamma, float* dbeta, int64_t M, int64_t N,
-                                            void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_layer_norm_backward<LayerNormBackwardWorkspace<F16>>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, stream,
-      layer_norm_backward<int32_t, F16>, layer_norm_backward<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define LAYER_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                               \
+  extern "C" int64_t layer_norm_backward_##NAME##_cuda_workspace(int64_t M, int64_t N) {                    \
+    return workspace_of_layer_norm_backward<T>(M, N);                                                       \
+  }                                                                                                         \
+  extern "C" int layer_norm_backward_##NAME##_cuda(                                                         \
+      const STORED* x, const OTHER* gamma, const STORED* dy, STORED* dx, OTHER* dgamma, OTHER* dbeta,       \
+      int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {                       \
+    return launch_layer_norm_backward<T>(x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, \
+                                         stream);                                                           \
+  }
+LAYER_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
+LAYER_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
+LAYER_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
+LAYER_NORM_BACKWARD_FUNCTIONS(f16, F16, uint16_t, float)

@@ -26,7 +26,7 @@
 #include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -40,17 +40,8 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LayerNormBackwardWorkspace {
-  int64_t scale;
-  int64_t total;
-  int64_t total_part;
-  int64_t total_part2;
-  int64_t total5;
-  int64_t part2;
-  int64_t total6;
-  int64_t part3;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
+  int64_t scale, total, total_part, total_part2, total5, part2, total6, part3, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit LayerNormBackwardWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
@@ -62,14 +53,16 @@ struct LayerNormBackwardWorkspace {
     part2 = reserve(thread_bytes, N, kBytes<Value<T>>);
     total6 = reserve(thread_bytes, N, kBytes<Value<T>>);
     part3 = reserve(thread_bytes, N, kBytes<Value<T>>);
-    threads = reserve(bytes, thread_count(), thread_bytes);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({M_shares});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 template <class T>
 void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* dy, Stored<T>* dx,
-                         Value<T>* dgamma, Value<T>* dbeta, int64_t M, int64_t N, char* workspace) {
+                         Value<T>* dgamma, Value<T>* dbeta, int64_t M, int64_t N, char* workspace,
+                         int64_t threads) {
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const LayerNormBackwardWorkspace<T> space(M, N);
   Value<T>* const scale = reinterpret_cast<Value<T>*>(workspace + space.scale);
@@ -78,7 +71,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
   Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
   if (M_shares > 1) {
     const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
+    in_team(product_of(M, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       Value<T>* const total5 = reinterpret_cast<Value<T>*>(mine + space.total5);
       Value<T>* const part2 = reinterpret_cast<Value<T>*>(mine + space.part2);
@@ -86,14 +79,14 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
       Value<T>* const part3 = reinterpret_cast<Value<T>*>(mine + space.part3);
       OMP(omp for schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) IN_SET {
+        for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
           store(&total5[n], active, Value<T>(0));
           store(&total6[n], active, Value<T>(0));
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
           const int64_t m_end2 = smaller(m_first + 512, m_end);
-          for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) IN_SET {
+          for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
             store(&part2[n], active, Value<T>(0));
             store(&part3[n], active, Value<T>(0));
           });
@@ -107,9 +100,9 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
               const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
               const Value<T> here = Value<T>(n_end - n_first);
               Value<T> total_here_part = Value<T>(0);
-              Sum<Value<T>, kLanesOf<Value<T>>> total_here_part_lanes = Value<T>(0);
-              Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
-              for_lanes<kLanesOf<Value<T>>>(
+              Sum<Value<T>, kLanesOf<T>> total_here_part_lanes = Value<T>(0);
+              Sum<Value<T>, kLanesOf<T>> total3_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
                   n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) IN_SET {
                     total_here_part_lanes +=
                         keep(active, to_value<T>(load(&x[m * N + n], active)), Value<T>(0));
@@ -119,16 +112,13 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
               total_here_part += across(total_here_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
               total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
               const Value<T> mean = total_here_part / here;
-              Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-              for_lanes<kLanesOf<Value<T>>>(n_first, n_end,
-                                            [=, &total2_lanes](int64_t n, auto active) IN_SET {
-                                              if (from_memory)
-                                                prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
-                                              if (from_memory)
-                                                prefetch_part(&x[m * N + n], n_first, n_end, N, N);
-                                              const auto d = to_value<T>(load(&x[m * N + n], active)) - mean;
-                                              total2_lanes += keep(active, d * d, Value<T>(0));
-                                            });
+              Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
+                if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
+                if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
+                const auto d = to_value<T>(load(&x[m * N + n], active)) - mean;
+                total2_lanes += keep(active, d * d, Value<T>(0));
+              });
               total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
               if (seen > Value<T>(0)) {
                 const Value<T> apart = mean - total_here / seen;
@@ -140,8 +130,8 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
             const Value<T> scale_here = rsqrt(total2 / Value<T>(N) + Value<T>(1e-05));
             Value<T> total4 = Value<T>(0);
             for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-              Sum<Value<T>, kLanesOf<Value<T>>> total4_lanes = Value<T>(0);
-              for_lanes<kLanesOf<Value<T>>>(
+              Sum<Value<T>, kLanesOf<T>> total4_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
                   n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) IN_SET {
                     const auto normal =
                         (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
@@ -150,26 +140,25 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                   });
               total4 += across(total4_lanes, [](auto a, auto b) IN_SET { return a + b; });
             }
-            for_lines<kLanesOf<Value<T>>>(
-                around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
-                  const auto normal =
-                      (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
-                  const auto dy_ = to_value<T>(load_once(&dy[m * N + n], active));
-                  const auto g = dy_ * load(&gamma[n], active);
-                  store_around(
-                      &dx[m * N + n], active,
-                      to_stored<T>(scale_here * (g - total3 / Value<T>(N) - normal * (total4 / Value<T>(N)))),
-                      around_caches);
-                  store(&part2[n], active, load(&part2[n], active) + dy_);
-                  store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
-                });
+            for_lines<kLanesOf<T>>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
+              const auto normal =
+                  (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
+              const auto dy_ = to_value<T>(load_once(&dy[m * N + n], active));
+              const auto g = dy_ * load(&gamma[n], active);
+              store_around(
+                  &dx[m * N + n], active,
+                  to_stored<T>(scale_here * (g - total3 / Value<T>(N) - normal * (total4 / Value<T>(N)))),
+                  around_caches);
+              store(&part2[n], active, load(&part2[n], active) + dy_);
+              store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
+            });
           }
-          for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) IN_SET {
+          for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
             store(&total5[n], active, load(&total5[n], active) + load(&part2[n], active));
             store(&total6[n], active, load(&total6[n], active) + load(&part3[n], active));
           });
         }
-        for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) IN_SET {
+        for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
           store(&total_part[m_share * N + n], active, load(&total5[n], active));
           store(&total_part2[m_share * N + n], active, load(&total6[n], active));
         });
@@ -190,9 +179,9 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
           const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
           const Value<T> here = Value<T>(n_end - n_first);
           Value<T> total_here_part = Value<T>(0);
-          Sum<Value<T>, kLanesOf<Value<T>>> total_here_part_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<Value<T>>> total3_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
+          Sum<Value<T>, kLanesOf<T>> total_here_part_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> total3_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(
               n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) IN_SET {
                 total_here_part_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), Value<T>(0));
                 const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
@@ -201,8 +190,8 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
           total_here_part += across(total_here_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
           total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
           const Value<T> mean = total_here_part / here;
-          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
+          Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
             if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
             const auto d = to_value<T>(load(&x[m * N + n], active)) - mean;
@@ -221,8 +210,8 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
         scale[m] = scale_here;
         Value<T> total4 = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total4_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
+          Sum<Value<T>, kLanesOf<T>> total4_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(
               n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) IN_SET {
                 const auto normal =
                     (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
@@ -231,7 +220,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
               });
           total4 += across(total4_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        for_lines<kLanesOf<Value<T>>>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
+        for_lines<kLanesOf<T>>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
           const auto normal =
               (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
           const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
@@ -243,38 +232,38 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
       }
       if (around_caches) finish_stores();
     });
-    const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<Value<T>>);
+    const int64_t n_part = share_of<8192 / kBytes<Value<T>>>(N, M_shares);
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
           Value<T> total2[8192 / kBytes<Value<T>>];
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
             store(&total2[n - n_first], active, Value<T>(0));
           });
           const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
           for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
             const int64_t m_end2 = smaller(m_first + 512, m_end);
             Value<T> part[8192 / kBytes<Value<T>>];
-            for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
               store(&part[n - n_first], active, Value<T>(0));
             });
             const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
             for (int64_t m = m_first; m < m_end2; ++m) {
-              for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+              for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
                 if (from_memory)
                   prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
                 store(&part[n - n_first], active,
                       load(&part[n - n_first], active) + to_value<T>(load(&dy[m * N + n], active)));
               });
             }
-            for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) IN_SET {
+            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) IN_SET {
               store(&total2[n - n_first], active,
                     load(&total2[n - n_first], active) + load(&part[n - n_first], active));
             });
           }
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
             store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
           });
         }
@@ -285,8 +274,8 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-        Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
+      for_lanes<kLanesOf<T>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        Vector<T> total2 = Value<T>(0);
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
         }
@@ -296,26 +285,26 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
     if (around_caches2) finish_stores();
   });
   if (!(M_shares > 1)) {
-    const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<Value<T>>);
+    const int64_t n_part = share_of<8192 / kBytes<Value<T>>>(N, M_shares);
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
           Value<T> total2[8192 / kBytes<Value<T>>];
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
             store(&total2[n - n_first], active, Value<T>(0));
           });
           const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
           for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
             const int64_t m_end2 = smaller(m_first + 512, m_end);
             Value<T> part[8192 / kBytes<Value<T>>];
-            for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
               store(&part[n - n_first], active, Value<T>(0));
             });
             const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
             for (int64_t m = m_first; m < m_end2; ++m) {
-              for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+              for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
                 if (from_memory)
                   prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
                 if (from_memory)
@@ -326,12 +315,12 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                       load(&part[n - n_first], active) + to_value<T>(load(&dy[m * N + n], active)) * normal);
               });
             }
-            for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) IN_SET {
+            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) IN_SET {
               store(&total2[n - n_first], active,
                     load(&total2[n - n_first], active) + load(&part[n - n_first], active));
             });
           }
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
             store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
           });
         }
@@ -342,8 +331,8 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-        Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
+      for_lanes<kLanesOf<T>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        Vector<T> total2 = Value<T>(0);
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part2[m_share * N + n], active);
         }
@@ -355,28 +344,28 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class GammaElement, class Run>
-int launch_layer_norm_backward(const XElement* x, const GammaElement* gamma, const XElement* dy, XElement* dx,
-                               GammaElement* dgamma, GammaElement* dbeta, int64_t M, int64_t N,
-                               void* workspace, int64_t workspace_bytes, Run run) {
+template <class T>
+int launch_layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* dy, Stored<T>* dx,
+                               Value<T>* dgamma, Value<T>* dbeta, int64_t M, int64_t N, void* workspace,
+                               int64_t workspace_bytes) {
   if (const int status = check_sizes({{7, M}, {8, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}},  {2, gamma, {N}},  {3, dy, {M, N}},
                           {4, dx, {M, N}}, {5, dgamma, {N}}, {6, dbeta, {N}}};
   if (const int status = check_arrays(arrays)) return status;
   if ((M == 0 || N == 0) && N == 0) return 0;
-  const Space space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const LayerNormBackwardWorkspace<T> space(M, N);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, gamma, dy, dx, dgamma, dbeta, M, N, memory.data);
+  layer_norm_backward<T>(x, gamma, dy, dx, dgamma, dbeta, M, N, memory.data, memory.threads);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_layer_norm_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{7, M}, {8, N}})) return -status;
   if ((M == 0 || N == 0) && N == 0) return 0;
-  return Space(M, N).bytes;
+  return bytes_of_team(LayerNormBackwardWorkspace<T>(M, N));
 }
 
 }  // namespace KGEN_SET
@@ -386,49 +375,21 @@ int64_t workspace_of_layer_norm_backward(int64_t M, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t layer_norm_backward_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<float>>(M, N))
-}
-
-extern "C" int layer_norm_backward_f32_openmp(const float* x, const float* gamma, const float* dy, float* dx,
-                                              float* dgamma, float* dbeta, int64_t M, int64_t N,
-                                              void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_layer_norm_backward<LayerNormBackwardWorkspace<float>>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<float>))
-}
-
-extern "C" int64_t layer_norm_backward_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<double>>(M, N))
-}
-
-extern "C" int layer_norm_backward_f64_openmp(const double* x, const double* gamma, const double* dy,
-                                              double* dx, double* dgamma, double* dbeta, int64_t M, int64_t N,
-                                              void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_layer_norm_backward<LayerNormBackwardWorkspace<double>>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<double>))
-}
-
-extern "C" int64_t layer_norm_backward_bf16_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<BF16>>(M, N))
-}
-
-extern "C" int layer_norm_backward_bf16_openmp(const uint16_t* x, const float* gamma, const uint16_t* dy,
-                                               uint16_t* dx, float* dgamma, float* dbeta, int64_t M,
-                                               int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_layer_norm_backward<LayerNormBackwardWorkspace<BF16>>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<BF16>))
-}
-
-extern "C" int64_t layer_norm_backward_f16_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_layer_norm_backward<LayerNormBackwardWorkspace<F16>>(M, N))
-}
-
-extern "C" int layer_norm_backward_f16_openmp(const uint16_t* x, const float* gamma, const uint16_t* dy,
-                                              uint16_t* dx, float* dgamma, float* dbeta, int64_t M, int64_t N,
-                                              void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_layer_norm_backward<LayerNormBackwardWorkspace<F16>>(
-      x, gamma, dy, dx, dgamma, dbeta, M, N, workspace, workspace_bytes, layer_norm_backward<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define LAYER_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                               \
+  extern "C" int64_t layer_norm_backward_##NAME##_openmp_workspace(int64_t M, int64_t N) {                  \
+    BY_SET(return workspace_of_layer_norm_backward<T>(M, N))                                                \
+  }                                                                                                         \
+  extern "C" int layer_norm_backward_##NAME##_openmp(const STORED* x, const OTHER* gamma, const STORED* dy, \
+                                                     STORED* dx, OTHER* dgamma, OTHER* dbeta, int64_t M,    \
+                                                     int64_t N, void* workspace, int64_t workspace_bytes) { \
+    BY_SET(return launch_layer_norm_backward<T>(x, gamma, dy, dx, dgamma, dbeta, M, N, workspace,           \
+                                                workspace_bytes))                                           \
+  }
+LAYER_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
+LAYER_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
+LAYER_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
+LAYER_NORM_BACKWARD_FUNCTIONS(f16, F16, uint16_t, float)
 
 extern "C" const char* layer_norm_backward_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -53,9 +53,7 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += to_value<T>(x_pack[i]);
-        }
+        if (i < remaining) total_own += to_value<T>(x_pack[i]);
       }
     }
     total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
@@ -69,9 +67,7 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> d = to_value<T>(x_pack[i]) - total / Value<T>(int64_t(N));
-        if (i < remaining) {
-          total2_own += d * d;
-        }
+        if (i < remaining) total2_own += d * d;
       }
     }
     total2 = total2 + team.fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
@@ -109,77 +105,43 @@ cudaError_t layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class GammaElement, class Run, class RunWide>
-int launch_layer_norm(const XElement* x, const GammaElement* gamma, const GammaElement* beta, XElement* y,
-                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes, void* stream,
-                      Run run, RunWide run_wide) {
+template <class T>
+int launch_layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
+                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{5, rows}, {6, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}}, {2, gamma, {N}}, {3, beta, {N}}, {4, y, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
   const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(rows, N);
+  const LayerNormWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, gamma, beta, y, rows, N, memory.data, queue)
-                           : run_wide(x, gamma, beta, y, rows, N, memory.data, queue));
+  return cuda_status(small ? layer_norm<int32_t, T>(x, gamma, beta, y, rows, N, memory.data, queue)
+                           : layer_norm<int64_t, T>(x, gamma, beta, y, rows, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_layer_norm(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{5, rows}, {6, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
-  return Space(rows, N).bytes;
+  return LayerNormWorkspace<T>(rows, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t layer_norm_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormWorkspace<float>>(rows, N);
-}
-
-extern "C" int layer_norm_f32_cuda(const float* x, const float* gamma, const float* beta, float* y,
-                                   int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
-                                   void* stream) {
-  return launch_layer_norm<LayerNormWorkspace<float>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                      stream, layer_norm<int32_t, float>,
-                                                      layer_norm<int64_t, float>);
-}
-
-extern "C" int64_t layer_norm_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormWorkspace<double>>(rows, N);
-}
-
-extern "C" int layer_norm_f64_cuda(const double* x, const double* gamma, const double* beta, double* y,
-                                   int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
-                                   void* stream) {
-  return launch_layer_norm<LayerNormWorkspace<double>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                       stream, layer_norm<int32_t, double>,
-                                                       layer_norm<int64_t, double>);
-}
-
-extern "C" int64_t layer_norm_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormWorkspace<BF16>>(rows, N);
-}
-
-extern "C" int layer_norm_bf16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                    int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
-                                    void* stream) {
-  return launch_layer_norm<LayerNormWorkspace<BF16>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                     stream, layer_norm<int32_t, BF16>,
-                                                     layer_norm<int64_t, BF16>);
-}
-
-extern "C" int64_t layer_norm_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_layer_norm<LayerNormWorkspace<F16>>(rows, N);
-}
-
-extern "C" int layer_norm_f16_cuda(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                   int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
-                                   void* stream) {
-  return launch_layer_norm<LayerNormWorkspace<F16>>(x, gamma, beta, y, rows, N, workspace, workspace_bytes,
-                                                    stream, layer_norm<int32_t, F16>,
-                                                    layer_norm<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define LAYER_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                         \
+  extern "C" int64_t layer_norm_##NAME##_cuda_workspace(int64_t rows, int64_t N) {                           \
+    return workspace_of_layer_norm<T>(rows, N);                                                              \
+  }                                                                                                          \
+  extern "C" int layer_norm_##NAME##_cuda(const STORED* x, const OTHER* gamma, const OTHER* beta, STORED* y, \
+                                          int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes, \
+                                          void* stream) {                                                    \
+    return launch_layer_norm<T>(x, gamma, beta, y, rows, N, workspace, workspace_bytes, stream);             \
+  }
+LAYER_NORM_FUNCTIONS(f32, float, float, float)
+LAYER_NORM_FUNCTIONS(f64, double, double, double)
+LAYER_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
+LAYER_NORM_FUNCTIONS(f16, F16, uint16_t, float)

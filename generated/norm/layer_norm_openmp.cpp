@@ -23,7 +23,7 @@
 #include "layer_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -41,25 +41,22 @@ void layer_norm_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(
-          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-            for (int64_t n = 0; n < N; ++n) {
-              total += to_value<T>(load_every(&x[row * N + n], N, active));
-            }
-            Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
-            Lanes<Value<T>, kLanesOf<Value<T>>> d[15] = {};
-            for (int64_t n = 0; n < N; ++n) {
-              const auto d_here =
-                  to_value<T>(load_every(&x[row * N + n], N, active)) - quotient(total, Value<T>(N));
-              d[n] = d_here;
-              total2 += d_here * d_here;
-            }
-            const auto root = rsqrt(quotient(total2, Value<T>(N)) + Value<T>(1e-05));
-            for (int64_t n = 0; n < N; ++n) {
-              store_every(&y[row * N + n], N, active, to_stored<T>(d[n] * root * gamma[n] + beta[n]));
-            }
-          });
+      for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+        Vector<T> total = Value<T>(0);
+        for (int64_t n = 0; n < N; ++n) total += to_value<T>(load_every(&x[row * N + n], N, active));
+        Vector<T> total2 = Value<T>(0);
+        Vector<T> d[15] = {};
+        for (int64_t n = 0; n < N; ++n) {
+          const auto d_here =
+              to_value<T>(load_every(&x[row * N + n], N, active)) - quotient(total, Value<T>(N));
+          d[n] = d_here;
+          total2 += d_here * d_here;
+        }
+        const auto root = rsqrt(quotient(total2, Value<T>(N)) + Value<T>(1e-05));
+        for (int64_t n = 0; n < N; ++n) {
+          store_every(&y[row * N + n], N, active, to_stored<T>(d[n] * root * gamma[n] + beta[n]));
+        }
+      });
     }
   });
 }
@@ -67,11 +64,7 @@ void layer_norm_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LayerNormWorkspace {
-  int64_t total3;
-  int64_t total4;
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
+  int64_t total3, total4, total_part2, total_part3, seen_part;
   int64_t bytes = 0;
 
   explicit LayerNormWorkspace(int64_t rows, int64_t N) {
@@ -108,15 +101,14 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
           const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
           const Value<T> here = Value<T>(n_end - n_first);
           Value<T> total_part = Value<T>(0);
-          Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
-              n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) IN_SET {
-                total_part_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
-              });
+          Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) IN_SET {
+            total_part_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
+          });
           total_part += across(total_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
           const Value<T> mean = total_part / here;
-          Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
+          Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
             const auto d = to_value<T>(load(&x[row * N + n], active)) - mean;
             total2_lanes += keep(active, d * d, Value<T>(0));
@@ -130,7 +122,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
           seen += here;
         }
         const Value<T> root = rsqrt(total2 / Value<T>(N) + Value<T>(1e-05));
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
+        for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           const auto d = to_value<T>(load(&x[row * N + n], active)) - total / Value<T>(N);
           store_around(&y[row * N + n], active,
                        to_stored<T>(d * root * load(&gamma[n], active) + load(&beta[n], active)),
@@ -154,15 +146,14 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
             const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
             const Value<T> here = Value<T>(n_end2 - n_first);
             Value<T> total_part = Value<T>(0);
-            Sum<Value<T>, kLanesOf<Value<T>>> total_part_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(
-                n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) IN_SET {
-                  total_part_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
-                });
+            Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) IN_SET {
+              total_part_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
+            });
             total_part += across(total_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
             const Value<T> mean = total_part / here;
-            Sum<Value<T>, kLanesOf<Value<T>>> total2_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) IN_SET {
+            Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) IN_SET {
               if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
               const auto d = to_value<T>(load(&x[row * N + n], active)) - mean;
               total2_lanes += keep(active, d * d, Value<T>(0));
@@ -181,10 +172,10 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
         }
       }
     });
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-      Lanes<Value<T>, kLanesOf<Value<T>>> seen = Value<T>(0);
-      Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
+    for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
+      Vector<T> total = Value<T>(0);
+      Vector<T> seen = Value<T>(0);
+      Vector<T> total2 = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part2[n_share * rows + row], active);
         seen += load(&seen_part[n_share * rows + row], active);
@@ -209,7 +200,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
           const Value<T> root = rsqrt(total2 / Value<T>(N) + Value<T>(1e-05));
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanesOf<Value<T>>>(
+          for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 const auto d = to_value<T>(load(&x[row * N + n], active)) - total / Value<T>(N);
                 store_around(&y[row * N + n], active,
@@ -224,32 +215,31 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class GammaElement, class RunShort, class Run>
-int launch_layer_norm(const XElement* x, const GammaElement* gamma, const GammaElement* beta, XElement* y,
-                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes, RunShort run_short,
-                      Run run) {
+template <class T>
+int launch_layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
+                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{5, rows}, {6, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}}, {2, gamma, {N}}, {3, beta, {N}}, {4, y, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
   if (N <= 15) {
-    run_short(x, gamma, beta, y, rows, N);
+    layer_norm_short<T>(x, gamma, beta, y, rows, N);
     return 0;
   }
-  const Space space(rows, N);
+  const LayerNormWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, gamma, beta, y, rows, N, memory.data);
+  layer_norm<T>(x, gamma, beta, y, rows, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_layer_norm(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{5, rows}, {6, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
   if (N <= 15) return 0;
-  return Space(rows, N).bytes;
+  return LayerNormWorkspace<T>(rows, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -259,45 +249,20 @@ int64_t workspace_of_layer_norm(int64_t rows, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t layer_norm_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_layer_norm<LayerNormWorkspace<float>>(rows, N))
-}
-
-extern "C" int layer_norm_f32_openmp(const float* x, const float* gamma, const float* beta, float* y,
-                                     int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_layer_norm<LayerNormWorkspace<float>>(
-      x, gamma, beta, y, rows, N, workspace, workspace_bytes, layer_norm_short<float>, layer_norm<float>))
-}
-
-extern "C" int64_t layer_norm_f64_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_layer_norm<LayerNormWorkspace<double>>(rows, N))
-}
-
-extern "C" int layer_norm_f64_openmp(const double* x, const double* gamma, const double* beta, double* y,
-                                     int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_layer_norm<LayerNormWorkspace<double>>(
-      x, gamma, beta, y, rows, N, workspace, workspace_bytes, layer_norm_short<double>, layer_norm<double>))
-}
-
-extern "C" int64_t layer_norm_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_layer_norm<LayerNormWorkspace<BF16>>(rows, N))
-}
-
-extern "C" int layer_norm_bf16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_layer_norm<LayerNormWorkspace<BF16>>(
-      x, gamma, beta, y, rows, N, workspace, workspace_bytes, layer_norm_short<BF16>, layer_norm<BF16>))
-}
-
-extern "C" int64_t layer_norm_f16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_layer_norm<LayerNormWorkspace<F16>>(rows, N))
-}
-
-extern "C" int layer_norm_f16_openmp(const uint16_t* x, const float* gamma, const float* beta, uint16_t* y,
-                                     int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_layer_norm<LayerNormWorkspace<F16>>(
-      x, gamma, beta, y, rows, N, workspace, workspace_bytes, layer_norm_short<F16>, layer_norm<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define LAYER_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                \
+  extern "C" int64_t layer_norm_##NAME##_openmp_workspace(int64_t rows, int64_t N) {                \
+    BY_SET(return workspace_of_layer_norm<T>(rows, N))                                              \
+  }                                                                                                 \
+  extern "C" int layer_norm_##NAME##_openmp(const STORED* x, const OTHER* gamma, const OTHER* beta, \
+                                            STORED* y, int64_t rows, int64_t N, void* workspace,    \
+                                            int64_t workspace_bytes) {                              \
+    BY_SET(return launch_layer_norm<T>(x, gamma, beta, y, rows, N, workspace, workspace_bytes))     \
+  }
+LAYER_NORM_FUNCTIONS(f32, float, float, float)
+LAYER_NORM_FUNCTIONS(f64, double, double, double)
+LAYER_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
+LAYER_NORM_FUNCTIONS(f16, F16, uint16_t, float)
 
 extern "C" const char* layer_norm_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

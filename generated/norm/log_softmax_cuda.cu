@@ -53,9 +53,7 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, to_value<T>(x_pack[i]));
-        }
+        if (i < remaining) greatest_own = maximum(greatest_own, to_value<T>(x_pack[i]));
       }
     }
     greatest = maximum(
@@ -70,9 +68,7 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> d = to_value<T>(x_pack[i]) - greatest;
-        if (i < remaining) {
-          total_own += exp(d);
-        }
+        if (i < remaining) total_own += exp(d);
       }
     }
     total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
@@ -107,71 +103,42 @@ cudaError_t log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run, class RunWide>
-int launch_log_softmax(const T* x, T* y, int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
-                       void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, void* workspace,
+                       int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}}, {2, y, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
   const bool small = rows * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(rows, N);
+  const LogSoftmaxWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, y, rows, N, memory.data, queue)
-                           : run_wide(x, y, rows, N, memory.data, queue));
+  return cuda_status(small ? log_softmax<int32_t, T>(x, y, rows, N, memory.data, queue)
+                           : log_softmax<int64_t, T>(x, y, rows, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_log_softmax(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
-  return Space(rows, N).bytes;
+  return LogSoftmaxWorkspace<T>(rows, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t log_softmax_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxWorkspace<float>>(rows, N);
-}
-
-extern "C" int log_softmax_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
-                                    int64_t workspace_bytes, void* stream) {
-  return launch_log_softmax<LogSoftmaxWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                        log_softmax<int32_t, float>,
-                                                        log_softmax<int64_t, float>);
-}
-
-extern "C" int64_t log_softmax_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxWorkspace<double>>(rows, N);
-}
-
-extern "C" int log_softmax_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
-                                    int64_t workspace_bytes, void* stream) {
-  return launch_log_softmax<LogSoftmaxWorkspace<double>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                         log_softmax<int32_t, double>,
-                                                         log_softmax<int64_t, double>);
-}
-
-extern "C" int64_t log_softmax_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxWorkspace<BF16>>(rows, N);
-}
-
-extern "C" int log_softmax_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
-                                     int64_t workspace_bytes, void* stream) {
-  return launch_log_softmax<LogSoftmaxWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                       log_softmax<int32_t, BF16>,
-                                                       log_softmax<int64_t, BF16>);
-}
-
-extern "C" int64_t log_softmax_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_log_softmax<LogSoftmaxWorkspace<F16>>(rows, N);
-}
-
-extern "C" int log_softmax_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
-                                    int64_t workspace_bytes, void* stream) {
-  return launch_log_softmax<LogSoftmaxWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                      log_softmax<int32_t, F16>, log_softmax<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define LOG_SOFTMAX_FUNCTIONS(NAME, T, STORED)                                                       \
+  extern "C" int64_t log_softmax_##NAME##_cuda_workspace(int64_t rows, int64_t N) {                  \
+    return workspace_of_log_softmax<T>(rows, N);                                                     \
+  }                                                                                                  \
+  extern "C" int log_softmax_##NAME##_cuda(const STORED* x, STORED* y, int64_t rows, int64_t N,      \
+                                           void* workspace, int64_t workspace_bytes, void* stream) { \
+    return launch_log_softmax<T>(x, y, rows, N, workspace, workspace_bytes, stream);                 \
+  }
+LOG_SOFTMAX_FUNCTIONS(f32, float, float)
+LOG_SOFTMAX_FUNCTIONS(f64, double, double)
+LOG_SOFTMAX_FUNCTIONS(bf16, BF16, uint16_t)
+LOG_SOFTMAX_FUNCTIONS(f16, F16, uint16_t)

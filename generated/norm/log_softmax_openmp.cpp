@@ -25,7 +25,7 @@
 #include "log_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -42,24 +42,23 @@ void log_softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(
-          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-            Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
-            for (int64_t n = 0; n < N; ++n) {
-              greatest = maximum(greatest, to_value<T>(load_every(&x[row * N + n], N, active)));
-            }
-            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-            Lanes<Value<T>, kLanesOf<Value<T>>> d[15] = {};
-            for (int64_t n = 0; n < N; ++n) {
-              const auto d_here = to_value<T>(load_every(&x[row * N + n], N, active)) - greatest;
-              d[n] = d_here;
-              total += exp(d_here);
-            }
-            const auto logarithm = log(total);
-            for (int64_t n = 0; n < N; ++n) {
-              store_every(&y[row * N + n], N, active, to_stored<T>(d[n] - logarithm));
-            }
-          });
+      for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+        Vector<T> greatest = -Value<T>(INFINITY);
+        for (int64_t n = 0; n < N; ++n) {
+          greatest = maximum(greatest, to_value<T>(load_every(&x[row * N + n], N, active)));
+        }
+        Vector<T> total = Value<T>(0);
+        Vector<T> d[15] = {};
+        for (int64_t n = 0; n < N; ++n) {
+          const auto d_here = to_value<T>(load_every(&x[row * N + n], N, active)) - greatest;
+          d[n] = d_here;
+          total += exp(d_here);
+        }
+        const auto logarithm = log(total);
+        for (int64_t n = 0; n < N; ++n) {
+          store_every(&y[row * N + n], N, active, to_stored<T>(d[n] - logarithm));
+        }
+      });
     }
   });
 }
@@ -67,10 +66,7 @@ void log_softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LogSoftmaxWorkspace {
-  int64_t greatest2;
-  int64_t total2;
-  int64_t greatest_part;
-  int64_t total_part;
+  int64_t greatest2, total2, greatest_part, total_part;
   int64_t bytes = 0;
 
   explicit LogSoftmaxWorkspace(int64_t rows, int64_t N) {
@@ -102,21 +98,20 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
           const int64_t n_end = smaller(n_first + 4096, N);
           const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
           Value<T> greatest_now = greatest;
-          Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
-          for_lanes<kLanesOf<Value<T>>>(
-              n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) IN_SET {
-                greatest_now_lanes =
-                    maximum(greatest_now_lanes,
-                            keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
-              });
+          Extreme<Value<T>, kLanesOf<T>> greatest_now_lanes = -Value<T>(INFINITY);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) IN_SET {
+            greatest_now_lanes =
+                maximum(greatest_now_lanes,
+                        keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
+          });
           greatest_now = maximum(
               greatest_now, across(greatest_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
           if (greatest_now > greatest) {
             total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
           }
           greatest = greatest_now;
-          Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+          Vector<T> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
             const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
             total_lanes += keep(active, exp(d), Value<T>(0));
@@ -124,7 +119,7 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
         const Value<T> logarithm = std::log(total);
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
+        for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
           store_around(&y[row * N + n], active, to_stored<T>(d - logarithm), around_caches);
         });
@@ -144,13 +139,12 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
             const int64_t n_end2 = smaller(n_first + 4096, n_end);
             const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
             Value<T> greatest_now = greatest;
-            Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
-            for_lanes<kLanesOf<Value<T>>>(
-                n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) IN_SET {
-                  greatest_now_lanes =
-                      maximum(greatest_now_lanes,
-                              keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
-                });
+            Extreme<Value<T>, kLanesOf<T>> greatest_now_lanes = -Value<T>(INFINITY);
+            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) IN_SET {
+              greatest_now_lanes =
+                  maximum(greatest_now_lanes,
+                          keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
+            });
             greatest_now = maximum(greatest_now, across(greatest_now_lanes,
                                                         [](auto a, auto b) IN_SET { return maximum(a, b); }));
             if (greatest_now > greatest) {
@@ -158,8 +152,8 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
                   greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
             }
             greatest = greatest_now;
-            Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            Vector<T> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) IN_SET {
               if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
               const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
               total_lanes += keep(active, exp(d), Value<T>(0));
@@ -171,9 +165,9 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
         }
       }
     });
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+    for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
+      Vector<T> greatest = -Value<T>(INFINITY);
+      Vector<T> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
@@ -197,7 +191,7 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
           const Value<T> logarithm = std::log(total);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanesOf<Value<T>>>(
+          for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
                 store_around(&y[row * N + n], active, to_stored<T>(d - logarithm), around_caches);
@@ -210,31 +204,31 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class RunShort, class Run>
-int launch_log_softmax(const T* x, T* y, int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
-                       RunShort run_short, Run run) {
+template <class T>
+int launch_log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, void* workspace,
+                       int64_t workspace_bytes) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}}, {2, y, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
   if (N <= 15) {
-    run_short(x, y, rows, N);
+    log_softmax_short<T>(x, y, rows, N);
     return 0;
   }
-  const Space space(rows, N);
+  const LogSoftmaxWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, y, rows, N, memory.data);
+  log_softmax<T>(x, y, rows, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_log_softmax(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
   if (N <= 15) return 0;
-  return Space(rows, N).bytes;
+  return LogSoftmaxWorkspace<T>(rows, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -244,45 +238,19 @@ int64_t workspace_of_log_softmax(int64_t rows, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t log_softmax_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_log_softmax<LogSoftmaxWorkspace<float>>(rows, N))
-}
-
-extern "C" int log_softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
-                                      int64_t workspace_bytes) {
-  BY_SET(return launch_log_softmax<LogSoftmaxWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes,
-                                                               log_softmax_short<float>, log_softmax<float>))
-}
-
-extern "C" int64_t log_softmax_f64_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_log_softmax<LogSoftmaxWorkspace<double>>(rows, N))
-}
-
-extern "C" int log_softmax_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
-                                      int64_t workspace_bytes) {
-  BY_SET(return launch_log_softmax<LogSoftmaxWorkspace<double>>(
-      x, y, rows, N, workspace, workspace_bytes, log_softmax_short<double>, log_softmax<double>))
-}
-
-extern "C" int64_t log_softmax_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_log_softmax<LogSoftmaxWorkspace<BF16>>(rows, N))
-}
-
-extern "C" int log_softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
-                                       void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_log_softmax<LogSoftmaxWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                              log_softmax_short<BF16>, log_softmax<BF16>))
-}
-
-extern "C" int64_t log_softmax_f16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_log_softmax<LogSoftmaxWorkspace<F16>>(rows, N))
-}
-
-extern "C" int log_softmax_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
-                                      void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_log_softmax<LogSoftmaxWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                             log_softmax_short<F16>, log_softmax<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define LOG_SOFTMAX_FUNCTIONS(NAME, T, STORED)                                                    \
+  extern "C" int64_t log_softmax_##NAME##_openmp_workspace(int64_t rows, int64_t N) {             \
+    BY_SET(return workspace_of_log_softmax<T>(rows, N))                                           \
+  }                                                                                               \
+  extern "C" int log_softmax_##NAME##_openmp(const STORED* x, STORED* y, int64_t rows, int64_t N, \
+                                             void* workspace, int64_t workspace_bytes) {          \
+    BY_SET(return launch_log_softmax<T>(x, y, rows, N, workspace, workspace_bytes))               \
+  }
+LOG_SOFTMAX_FUNCTIONS(f32, float, float)
+LOG_SOFTMAX_FUNCTIONS(f64, double, double)
+LOG_SOFTMAX_FUNCTIONS(bf16, BF16, uint16_t)
+LOG_SOFTMAX_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* log_softmax_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -27,8 +27,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; normalize_error
 //   explains it.
 
@@ -65,8 +64,10 @@
 extern "C" {
 #endif
 
-// x: f32[rows, N]
-// y: f32[rows, N]
+// Arguments; a function's name says what T is:
+//   x: T[rows, N]
+//   y: T[rows, N]
+
 /* @function normalize_l1_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_l1_f32_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l1_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
@@ -75,8 +76,6 @@ int64_t normalize_l1_f32_openmp_workspace(int64_t rows, int64_t N);
 int normalize_l1_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                             int64_t workspace_bytes);
 
-// x: f64[rows, N]
-// y: f64[rows, N]
 /* @function normalize_l1_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_l1_f64_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l1_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
@@ -85,8 +84,6 @@ int64_t normalize_l1_f64_openmp_workspace(int64_t rows, int64_t N);
 int normalize_l1_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                             int64_t workspace_bytes);
 
-// x: bf16[rows, N]
-// y: bf16[rows, N]
 /* @function normalize_l1_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_l1_bf16_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l1_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
@@ -95,8 +92,6 @@ int64_t normalize_l1_bf16_openmp_workspace(int64_t rows, int64_t N);
 int normalize_l1_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                              int64_t workspace_bytes);
 
-// x: f16[rows, N]
-// y: f16[rows, N]
 /* @function normalize_l1_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_l1_f16_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l1_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
@@ -105,8 +100,6 @@ int64_t normalize_l1_f16_openmp_workspace(int64_t rows, int64_t N);
 int normalize_l1_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                             int64_t workspace_bytes);
 
-// x: f32[rows, N]
-// y: f32[rows, N]
 /* @function normalize_l2_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_l2_f32_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l2_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
@@ -115,8 +108,6 @@ int64_t normalize_l2_f32_openmp_workspace(int64_t rows, int64_t N);
 int normalize_l2_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                             int64_t workspace_bytes);
 
-// x: f64[rows, N]
-// y: f64[rows, N]
 /* @function normalize_l2_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_l2_f64_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l2_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
@@ -125,8 +116,6 @@ int64_t normalize_l2_f64_openmp_workspace(int64_t rows, int64_t N);
 int normalize_l2_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                             int64_t workspace_bytes);
 
-// x: bf16[rows, N]
-// y: bf16[rows, N]
 /* @function normalize_l2_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_l2_bf16_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l2_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
@@ -135,8 +124,6 @@ int64_t normalize_l2_bf16_openmp_workspace(int64_t rows, int64_t N);
 int normalize_l2_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                              int64_t workspace_bytes);
 
-// x: f16[rows, N]
-// y: f16[rows, N]
 /* @function normalize_l2_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_l2_f16_cuda_workspace(int64_t rows, int64_t N);
 int normalize_l2_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
@@ -145,8 +132,6 @@ int64_t normalize_l2_f16_openmp_workspace(int64_t rows, int64_t N);
 int normalize_l2_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                             int64_t workspace_bytes);
 
-// x: f32[rows, N]
-// y: f32[rows, N]
 /* @function normalize_largest_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_largest_f32_cuda_workspace(int64_t rows, int64_t N);
 int normalize_largest_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
@@ -155,8 +140,6 @@ int64_t normalize_largest_f32_openmp_workspace(int64_t rows, int64_t N);
 int normalize_largest_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                                  int64_t workspace_bytes);
 
-// x: f64[rows, N]
-// y: f64[rows, N]
 /* @function normalize_largest_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_largest_f64_cuda_workspace(int64_t rows, int64_t N);
 int normalize_largest_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
@@ -165,8 +148,6 @@ int64_t normalize_largest_f64_openmp_workspace(int64_t rows, int64_t N);
 int normalize_largest_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                                  int64_t workspace_bytes);
 
-// x: bf16[rows, N]
-// y: bf16[rows, N]
 /* @function normalize_largest_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_largest_bf16_cuda_workspace(int64_t rows, int64_t N);
 int normalize_largest_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
@@ -175,8 +156,6 @@ int64_t normalize_largest_bf16_openmp_workspace(int64_t rows, int64_t N);
 int normalize_largest_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                                   int64_t workspace_bytes);
 
-// x: f16[rows, N]
-// y: f16[rows, N]
 /* @function normalize_largest_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_largest_f16_cuda_workspace(int64_t rows, int64_t N);
 int normalize_largest_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
@@ -218,198 +197,45 @@ static inline const char* normalize_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct normalize_l1_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct normalize_arguments {
+  const T* x = nullptr;
+  T* y = nullptr;
   int64_t rows = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int normalize_cuda(const normalize_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.rows, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int normalize_openmp(const normalize_arguments& a) {
+    return kOpenmp(a.x, a.y, a.rows, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int normalize_l1_f32_cuda(const normalize_l1_f32_arguments& arguments, void* stream) {
-  return normalize_l1_f32_cuda(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                               arguments.workspace_bytes, stream);
-}
-inline int normalize_l1_f32_openmp(const normalize_l1_f32_arguments& arguments) {
-  return normalize_l1_f32_openmp(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes);
-}
-struct normalize_l1_f64_arguments {
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_l1_f64_cuda(const normalize_l1_f64_arguments& arguments, void* stream) {
-  return normalize_l1_f64_cuda(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                               arguments.workspace_bytes, stream);
-}
-inline int normalize_l1_f64_openmp(const normalize_l1_f64_arguments& arguments) {
-  return normalize_l1_f64_openmp(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes);
-}
-struct normalize_l1_bf16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_l1_bf16_cuda(const normalize_l1_bf16_arguments& arguments, void* stream) {
-  return normalize_l1_bf16_cuda(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                                arguments.workspace_bytes, stream);
-}
-inline int normalize_l1_bf16_openmp(const normalize_l1_bf16_arguments& arguments) {
-  return normalize_l1_bf16_openmp(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                                  arguments.workspace_bytes);
-}
-struct normalize_l1_f16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_l1_f16_cuda(const normalize_l1_f16_arguments& arguments, void* stream) {
-  return normalize_l1_f16_cuda(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                               arguments.workspace_bytes, stream);
-}
-inline int normalize_l1_f16_openmp(const normalize_l1_f16_arguments& arguments) {
-  return normalize_l1_f16_openmp(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes);
-}
-struct normalize_l2_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_l2_f32_cuda(const normalize_l2_f32_arguments& arguments, void* stream) {
-  return normalize_l2_f32_cuda(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                               arguments.workspace_bytes, stream);
-}
-inline int normalize_l2_f32_openmp(const normalize_l2_f32_arguments& arguments) {
-  return normalize_l2_f32_openmp(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes);
-}
-struct normalize_l2_f64_arguments {
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_l2_f64_cuda(const normalize_l2_f64_arguments& arguments, void* stream) {
-  return normalize_l2_f64_cuda(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                               arguments.workspace_bytes, stream);
-}
-inline int normalize_l2_f64_openmp(const normalize_l2_f64_arguments& arguments) {
-  return normalize_l2_f64_openmp(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes);
-}
-struct normalize_l2_bf16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_l2_bf16_cuda(const normalize_l2_bf16_arguments& arguments, void* stream) {
-  return normalize_l2_bf16_cuda(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                                arguments.workspace_bytes, stream);
-}
-inline int normalize_l2_bf16_openmp(const normalize_l2_bf16_arguments& arguments) {
-  return normalize_l2_bf16_openmp(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                                  arguments.workspace_bytes);
-}
-struct normalize_l2_f16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_l2_f16_cuda(const normalize_l2_f16_arguments& arguments, void* stream) {
-  return normalize_l2_f16_cuda(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                               arguments.workspace_bytes, stream);
-}
-inline int normalize_l2_f16_openmp(const normalize_l2_f16_arguments& arguments) {
-  return normalize_l2_f16_openmp(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes);
-}
-struct normalize_largest_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_largest_f32_cuda(const normalize_largest_f32_arguments& arguments, void* stream) {
-  return normalize_largest_f32_cuda(arguments.x, arguments.y, arguments.rows, arguments.N,
-                                    arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int normalize_largest_f32_openmp(const normalize_largest_f32_arguments& arguments) {
-  return normalize_largest_f32_openmp(arguments.x, arguments.y, arguments.rows, arguments.N,
-                                      arguments.workspace, arguments.workspace_bytes);
-}
-struct normalize_largest_f64_arguments {
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_largest_f64_cuda(const normalize_largest_f64_arguments& arguments, void* stream) {
-  return normalize_largest_f64_cuda(arguments.x, arguments.y, arguments.rows, arguments.N,
-                                    arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int normalize_largest_f64_openmp(const normalize_largest_f64_arguments& arguments) {
-  return normalize_largest_f64_openmp(arguments.x, arguments.y, arguments.rows, arguments.N,
-                                      arguments.workspace, arguments.workspace_bytes);
-}
-struct normalize_largest_bf16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_largest_bf16_cuda(const normalize_largest_bf16_arguments& arguments, void* stream) {
-  return normalize_largest_bf16_cuda(arguments.x, arguments.y, arguments.rows, arguments.N,
-                                     arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int normalize_largest_bf16_openmp(const normalize_largest_bf16_arguments& arguments) {
-  return normalize_largest_bf16_openmp(arguments.x, arguments.y, arguments.rows, arguments.N,
-                                       arguments.workspace, arguments.workspace_bytes);
-}
-struct normalize_largest_f16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_largest_f16_cuda(const normalize_largest_f16_arguments& arguments, void* stream) {
-  return normalize_largest_f16_cuda(arguments.x, arguments.y, arguments.rows, arguments.N,
-                                    arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int normalize_largest_f16_openmp(const normalize_largest_f16_arguments& arguments) {
-  return normalize_largest_f16_openmp(arguments.x, arguments.y, arguments.rows, arguments.N,
-                                      arguments.workspace, arguments.workspace_bytes);
-}
+using normalize_l1_f32_arguments = normalize_arguments<float, normalize_l1_f32_cuda, normalize_l1_f32_openmp>;
+using normalize_l1_f64_arguments =
+    normalize_arguments<double, normalize_l1_f64_cuda, normalize_l1_f64_openmp>;
+using normalize_l1_bf16_arguments =
+    normalize_arguments<uint16_t, normalize_l1_bf16_cuda, normalize_l1_bf16_openmp>;
+using normalize_l1_f16_arguments =
+    normalize_arguments<uint16_t, normalize_l1_f16_cuda, normalize_l1_f16_openmp>;
+using normalize_l2_f32_arguments = normalize_arguments<float, normalize_l2_f32_cuda, normalize_l2_f32_openmp>;
+using normalize_l2_f64_arguments =
+    normalize_arguments<double, normalize_l2_f64_cuda, normalize_l2_f64_openmp>;
+using normalize_l2_bf16_arguments =
+    normalize_arguments<uint16_t, normalize_l2_bf16_cuda, normalize_l2_bf16_openmp>;
+using normalize_l2_f16_arguments =
+    normalize_arguments<uint16_t, normalize_l2_f16_cuda, normalize_l2_f16_openmp>;
+using normalize_largest_f32_arguments =
+    normalize_arguments<float, normalize_largest_f32_cuda, normalize_largest_f32_openmp>;
+using normalize_largest_f64_arguments =
+    normalize_arguments<double, normalize_largest_f64_cuda, normalize_largest_f64_openmp>;
+using normalize_largest_bf16_arguments =
+    normalize_arguments<uint16_t, normalize_largest_bf16_cuda, normalize_largest_bf16_openmp>;
+using normalize_largest_f16_arguments =
+    normalize_arguments<uint16_t, normalize_largest_f16_cuda, normalize_largest_f16_openmp>;
 
 #endif

@@ -53,9 +53,7 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += absolute(to_value<T>(x_pack[i]));
-        }
+        if (i < remaining) total_own += absolute(to_value<T>(x_pack[i]));
       }
     }
     total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
@@ -120,9 +118,7 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
-        }
+        if (i < remaining) total_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
       }
     }
     total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
@@ -188,9 +184,7 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, absolute(to_value<T>(x_pack[i])));
-        }
+        if (i < remaining) greatest_own = maximum(greatest_own, absolute(to_value<T>(x_pack[i])));
       }
     }
     greatest = maximum(
@@ -251,132 +245,25 @@ int64_t workspace_of_normalize(int64_t rows, int64_t N) {
 
 }  // namespace
 
-extern "C" int64_t normalize_l1_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1Workspace<float>>(rows, N);
-}
-
-extern "C" int normalize_l1_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
-                                     int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL1Workspace<float>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                       normalize_l1<int32_t, float>,
-                                                       normalize_l1<int64_t, float>);
-}
-
-extern "C" int64_t normalize_l1_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1Workspace<double>>(rows, N);
-}
-
-extern "C" int normalize_l1_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
-                                     int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL1Workspace<double>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                        normalize_l1<int32_t, double>,
-                                                        normalize_l1<int64_t, double>);
-}
-
-extern "C" int64_t normalize_l1_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1Workspace<BF16>>(rows, N);
-}
-
-extern "C" int normalize_l1_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
-                                      void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL1Workspace<BF16>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                      normalize_l1<int32_t, BF16>,
-                                                      normalize_l1<int64_t, BF16>);
-}
-
-extern "C" int64_t normalize_l1_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL1Workspace<F16>>(rows, N);
-}
-
-extern "C" int normalize_l1_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
-                                     int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL1Workspace<F16>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                     normalize_l1<int32_t, F16>, normalize_l1<int64_t, F16>);
-}
-
-extern "C" int64_t normalize_l2_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2Workspace<float>>(rows, N);
-}
-
-extern "C" int normalize_l2_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
-                                     int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL2Workspace<float>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                       normalize_l2<int32_t, float>,
-                                                       normalize_l2<int64_t, float>);
-}
-
-extern "C" int64_t normalize_l2_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2Workspace<double>>(rows, N);
-}
-
-extern "C" int normalize_l2_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
-                                     int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL2Workspace<double>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                        normalize_l2<int32_t, double>,
-                                                        normalize_l2<int64_t, double>);
-}
-
-extern "C" int64_t normalize_l2_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2Workspace<BF16>>(rows, N);
-}
-
-extern "C" int normalize_l2_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
-                                      void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL2Workspace<BF16>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                      normalize_l2<int32_t, BF16>,
-                                                      normalize_l2<int64_t, BF16>);
-}
-
-extern "C" int64_t normalize_l2_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeL2Workspace<F16>>(rows, N);
-}
-
-extern "C" int normalize_l2_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
-                                     int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeL2Workspace<F16>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                     normalize_l2<int32_t, F16>, normalize_l2<int64_t, F16>);
-}
-
-extern "C" int64_t normalize_largest_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestWorkspace<float>>(rows, N);
-}
-
-extern "C" int normalize_largest_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
-                                          int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeLargestWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                            normalize_largest<int32_t, float>,
-                                                            normalize_largest<int64_t, float>);
-}
-
-extern "C" int64_t normalize_largest_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestWorkspace<double>>(rows, N);
-}
-
-extern "C" int normalize_largest_f64_cuda(const double* x, double* y, int64_t rows, int64_t N,
-                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeLargestWorkspace<double>>(x, y, rows, N, workspace, workspace_bytes,
-                                                             stream, normalize_largest<int32_t, double>,
-                                                             normalize_largest<int64_t, double>);
-}
-
-extern "C" int64_t normalize_largest_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestWorkspace<BF16>>(rows, N);
-}
-
-extern "C" int normalize_largest_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
-                                           void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeLargestWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                           normalize_largest<int32_t, BF16>,
-                                                           normalize_largest<int64_t, BF16>);
-}
-
-extern "C" int64_t normalize_largest_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_normalize<NormalizeLargestWorkspace<F16>>(rows, N);
-}
-
-extern "C" int normalize_largest_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
-                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_normalize<NormalizeLargestWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes, stream,
-                                                          normalize_largest<int32_t, F16>,
-                                                          normalize_largest<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define NORMALIZE_FUNCTIONS(NAME, SPACE, T, STORED, KERNEL)                                            \
+  extern "C" int64_t normalize_##NAME##_cuda_workspace(int64_t rows, int64_t N) {                      \
+    return workspace_of_normalize<SPACE<T>>(rows, N);                                                  \
+  }                                                                                                    \
+  extern "C" int normalize_##NAME##_cuda(const STORED* x, STORED* y, int64_t rows, int64_t N,          \
+                                         void* workspace, int64_t workspace_bytes, void* stream) {     \
+    return launch_normalize<SPACE<T>>(x, y, rows, N, workspace, workspace_bytes, stream,               \
+                                      normalize_##KERNEL<int32_t, T>, normalize_##KERNEL<int64_t, T>); \
+  }
+NORMALIZE_FUNCTIONS(l1_f32, NormalizeL1Workspace, float, float, l1)
+NORMALIZE_FUNCTIONS(l1_f64, NormalizeL1Workspace, double, double, l1)
+NORMALIZE_FUNCTIONS(l1_bf16, NormalizeL1Workspace, BF16, uint16_t, l1)
+NORMALIZE_FUNCTIONS(l1_f16, NormalizeL1Workspace, F16, uint16_t, l1)
+NORMALIZE_FUNCTIONS(l2_f32, NormalizeL2Workspace, float, float, l2)
+NORMALIZE_FUNCTIONS(l2_f64, NormalizeL2Workspace, double, double, l2)
+NORMALIZE_FUNCTIONS(l2_bf16, NormalizeL2Workspace, BF16, uint16_t, l2)
+NORMALIZE_FUNCTIONS(l2_f16, NormalizeL2Workspace, F16, uint16_t, l2)
+NORMALIZE_FUNCTIONS(largest_f32, NormalizeLargestWorkspace, float, float, largest)
+NORMALIZE_FUNCTIONS(largest_f64, NormalizeLargestWorkspace, double, double, largest)
+NORMALIZE_FUNCTIONS(largest_bf16, NormalizeLargestWorkspace, BF16, uint16_t, largest)
+NORMALIZE_FUNCTIONS(largest_f16, NormalizeLargestWorkspace, F16, uint16_t, largest)

@@ -29,8 +29,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   normalize_frobenius_error explains it.
 
@@ -67,9 +66,11 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// frobenius: f32[]
-// y: f32[M, N]
+// Arguments; a function's name says what T is:
+//   x: T[M, N]
+//   frobenius: T[]
+//   y: T[M, N]
+
 /* @function normalize_frobenius_f32 args: in x f32 [M, N]; out frobenius f32 []; out y f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_frobenius_f32_cuda_workspace(int64_t M, int64_t N);
 int normalize_frobenius_f32_cuda(const float* x, float* frobenius, float* y, int64_t M, int64_t N,
@@ -78,9 +79,6 @@ int64_t normalize_frobenius_f32_openmp_workspace(int64_t M, int64_t N);
 int normalize_frobenius_f32_openmp(const float* x, float* frobenius, float* y, int64_t M, int64_t N,
                                    void* workspace, int64_t workspace_bytes);
 
-// x: f64[M, N]
-// frobenius: f64[]
-// y: f64[M, N]
 /* @function normalize_frobenius_f64 args: in x f64 [M, N]; out frobenius f64 []; out y f64 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_frobenius_f64_cuda_workspace(int64_t M, int64_t N);
 int normalize_frobenius_f64_cuda(const double* x, double* frobenius, double* y, int64_t M, int64_t N,
@@ -89,9 +87,6 @@ int64_t normalize_frobenius_f64_openmp_workspace(int64_t M, int64_t N);
 int normalize_frobenius_f64_openmp(const double* x, double* frobenius, double* y, int64_t M, int64_t N,
                                    void* workspace, int64_t workspace_bytes);
 
-// x: bf16[M, N]
-// frobenius: bf16[]
-// y: bf16[M, N]
 /* @function normalize_frobenius_bf16 args: in x bf16 [M, N]; out frobenius bf16 []; out y bf16 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_frobenius_bf16_cuda_workspace(int64_t M, int64_t N);
 int normalize_frobenius_bf16_cuda(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M, int64_t N,
@@ -100,9 +95,6 @@ int64_t normalize_frobenius_bf16_openmp_workspace(int64_t M, int64_t N);
 int normalize_frobenius_bf16_openmp(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M, int64_t N,
                                     void* workspace, int64_t workspace_bytes);
 
-// x: f16[M, N]
-// frobenius: f16[]
-// y: f16[M, N]
 /* @function normalize_frobenius_f16 args: in x f16 [M, N]; out frobenius f16 []; out y f16 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t normalize_frobenius_f16_cuda_workspace(int64_t M, int64_t N);
 int normalize_frobenius_f16_cuda(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M, int64_t N,
@@ -149,74 +141,32 @@ static inline const char* normalize_frobenius_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct normalize_frobenius_f32_arguments {
-  const float* x = nullptr;
-  float* frobenius = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct normalize_frobenius_arguments {
+  const T* x = nullptr;
+  T* frobenius = nullptr;
+  T* y = nullptr;
   int64_t M = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int normalize_frobenius_cuda(const normalize_frobenius_arguments& a, void* stream) {
+    return kCuda(a.x, a.frobenius, a.y, a.M, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int normalize_frobenius_openmp(const normalize_frobenius_arguments& a) {
+    return kOpenmp(a.x, a.frobenius, a.y, a.M, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int normalize_frobenius_f32_cuda(const normalize_frobenius_f32_arguments& arguments, void* stream) {
-  return normalize_frobenius_f32_cuda(arguments.x, arguments.frobenius, arguments.y, arguments.M, arguments.N,
-                                      arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int normalize_frobenius_f32_openmp(const normalize_frobenius_f32_arguments& arguments) {
-  return normalize_frobenius_f32_openmp(arguments.x, arguments.frobenius, arguments.y, arguments.M,
-                                        arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct normalize_frobenius_f64_arguments {
-  const double* x = nullptr;
-  double* frobenius = nullptr;
-  double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_frobenius_f64_cuda(const normalize_frobenius_f64_arguments& arguments, void* stream) {
-  return normalize_frobenius_f64_cuda(arguments.x, arguments.frobenius, arguments.y, arguments.M, arguments.N,
-                                      arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int normalize_frobenius_f64_openmp(const normalize_frobenius_f64_arguments& arguments) {
-  return normalize_frobenius_f64_openmp(arguments.x, arguments.frobenius, arguments.y, arguments.M,
-                                        arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct normalize_frobenius_bf16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* frobenius = nullptr;
-  uint16_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_frobenius_bf16_cuda(const normalize_frobenius_bf16_arguments& arguments, void* stream) {
-  return normalize_frobenius_bf16_cuda(arguments.x, arguments.frobenius, arguments.y, arguments.M,
-                                       arguments.N, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int normalize_frobenius_bf16_openmp(const normalize_frobenius_bf16_arguments& arguments) {
-  return normalize_frobenius_bf16_openmp(arguments.x, arguments.frobenius, arguments.y, arguments.M,
-                                         arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct normalize_frobenius_f16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* frobenius = nullptr;
-  uint16_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int normalize_frobenius_f16_cuda(const normalize_frobenius_f16_arguments& arguments, void* stream) {
-  return normalize_frobenius_f16_cuda(arguments.x, arguments.frobenius, arguments.y, arguments.M, arguments.N,
-                                      arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int normalize_frobenius_f16_openmp(const normalize_frobenius_f16_arguments& arguments) {
-  return normalize_frobenius_f16_openmp(arguments.x, arguments.frobenius, arguments.y, arguments.M,
-                                        arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
+using normalize_frobenius_f32_arguments =
+    normalize_frobenius_arguments<float, normalize_frobenius_f32_cuda, normalize_frobenius_f32_openmp>;
+using normalize_frobenius_f64_arguments =
+    normalize_frobenius_arguments<double, normalize_frobenius_f64_cuda, normalize_frobenius_f64_openmp>;
+using normalize_frobenius_bf16_arguments =
+    normalize_frobenius_arguments<uint16_t, normalize_frobenius_bf16_cuda, normalize_frobenius_bf16_openmp>;
+using normalize_frobenius_f16_arguments =
+    normalize_frobenius_arguments<uint16_t, normalize_frobenius_f16_cuda, normalize_frobenius_f16_openmp>;
 
 #endif

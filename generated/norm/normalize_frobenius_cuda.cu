@@ -52,15 +52,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[mn_first], remaining);
 #pragma unroll
     for (int i = 0; i < 16 / kBytes<T>; ++i) {
-      if (i < remaining) {
-        total_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
-      }
+      if (i < remaining) total_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
     }
   }
   const Value<T> total_part = block_fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
+  if (threadIdx.x == 0) total_parts[blockIdx.x] = total_part;
   if (!is_last_block(ticket, gridDim.x)) return;
   Value<T> total_own2 = Value<T>(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
@@ -70,9 +66,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
   if (threadIdx.x == 0) total[0] = whole;
   __syncthreads();
   const Value<T> length = sqrt(total[0]);
-  if (threadIdx.x == 0) {
-    frobenius[0] = to_stored<T>(length);
-  }
+  if (threadIdx.x == 0) frobenius[0] = to_stored<T>(length);
 }
 
 template <int kElements, class Index, class T>
@@ -127,73 +121,41 @@ cudaError_t normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run, class RunWide>
-int launch_normalize_frobenius(const T* x, T* frobenius, T* y, int64_t M, int64_t N, void* workspace,
-                               int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y, int64_t M, int64_t N,
+                               void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, frobenius, {}}, {3, y, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(M * N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(M, N);
+  const NormalizeFrobeniusWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, frobenius, y, M, N, memory.data, queue)
-                           : run_wide(x, frobenius, y, M, N, memory.data, queue));
+  return cuda_status(small ? normalize_frobenius<int32_t, T>(x, frobenius, y, M, N, memory.data, queue)
+                           : normalize_frobenius<int64_t, T>(x, frobenius, y, M, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_normalize_frobenius(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  return Space(M, N).bytes;
+  return NormalizeFrobeniusWorkspace<T>(M, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t normalize_frobenius_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<float>>(M, N);
-}
-
-extern "C" int normalize_frobenius_f32_cuda(const float* x, float* frobenius, float* y, int64_t M, int64_t N,
-                                            void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<float>>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, stream, normalize_frobenius<int32_t, float>,
-      normalize_frobenius<int64_t, float>);
-}
-
-extern "C" int64_t normalize_frobenius_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<double>>(M, N);
-}
-
-extern "C" int normalize_frobenius_f64_cuda(const double* x, double* frobenius, double* y, int64_t M,
-                                            int64_t N, void* workspace, int64_t workspace_bytes,
-                                            void* stream) {
-  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<double>>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, stream, normalize_frobenius<int32_t, double>,
-      normalize_frobenius<int64_t, double>);
-}
-
-extern "C" int64_t normalize_frobenius_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<BF16>>(M, N);
-}
-
-extern "C" int normalize_frobenius_bf16_cuda(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
-                                             int64_t N, void* workspace, int64_t workspace_bytes,
-                                             void* stream) {
-  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<BF16>>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, stream, normalize_frobenius<int32_t, BF16>,
-      normalize_frobenius<int64_t, BF16>);
-}
-
-extern "C" int64_t normalize_frobenius_f16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<F16>>(M, N);
-}
-
-extern "C" int normalize_frobenius_f16_cuda(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
-                                            int64_t N, void* workspace, int64_t workspace_bytes,
-                                            void* stream) {
-  return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<F16>>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, stream, normalize_frobenius<int32_t, F16>,
-      normalize_frobenius<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define NORMALIZE_FROBENIUS_FUNCTIONS(NAME, T, STORED)                                                       \
+  extern "C" int64_t normalize_frobenius_##NAME##_cuda_workspace(int64_t M, int64_t N) {                     \
+    return workspace_of_normalize_frobenius<T>(M, N);                                                        \
+  }                                                                                                          \
+  extern "C" int normalize_frobenius_##NAME##_cuda(const STORED* x, STORED* frobenius, STORED* y, int64_t M, \
+                                                   int64_t N, void* workspace, int64_t workspace_bytes,      \
+                                                   void* stream) {                                           \
+    return launch_normalize_frobenius<T>(x, frobenius, y, M, N, workspace, workspace_bytes, stream);         \
+  }
+NORMALIZE_FROBENIUS_FUNCTIONS(f32, float, float)
+NORMALIZE_FROBENIUS_FUNCTIONS(f64, double, double)
+NORMALIZE_FROBENIUS_FUNCTIONS(bf16, BF16, uint16_t)
+NORMALIZE_FROBENIUS_FUNCTIONS(f16, F16, uint16_t)

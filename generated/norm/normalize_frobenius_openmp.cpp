@@ -23,7 +23,7 @@
 #include "normalize_frobenius_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -60,12 +60,12 @@ void normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y,
       Value<T> total = Value<T>(0);
       const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
       for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
-        Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-        for_lanes<kLanesOf<Value<T>>>(mn_block, smaller(mn_block + 4096, mn_end),
-                                      [=, &total_lanes](int64_t mn, auto active) IN_SET {
-                                        const auto x_ = to_value<T>(load_once(&x[mn], active));
-                                        total_lanes += keep(active, x_ * x_, Value<T>(0));
-                                      });
+        Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+        for_lanes<kLanesOf<T>>(mn_block, smaller(mn_block + 4096, mn_end),
+                               [=, &total_lanes](int64_t mn, auto active) IN_SET {
+                                 const auto x_ = to_value<T>(load_once(&x[mn], active));
+                                 total_lanes += keep(active, x_ * x_, Value<T>(0));
+                               });
         total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
       }
       total_parts[mn_first / mn_chunk] = total;
@@ -81,37 +81,37 @@ void normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y,
   in_parallel(M * N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
-      for_lines<kLanesOf<Value<T>>>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
-                                    [=](int64_t mn, auto active) IN_SET {
-                                      store_around(&y[mn], active,
-                                                   to_stored<T>(quotient(to_value<T>(load(&x[mn], active)),
-                                                                         maximum(length, Value<T>(1e-12)))),
-                                                   around_caches);
-                                    });
+      for_lines<kLanesOf<T>>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
+                             [=](int64_t mn, auto active) IN_SET {
+                               store_around(&y[mn], active,
+                                            to_stored<T>(quotient(to_value<T>(load(&x[mn], active)),
+                                                                  maximum(length, Value<T>(1e-12)))),
+                                            around_caches);
+                             });
     }
     if (around_caches) finish_stores();
   });
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run>
-int launch_normalize_frobenius(const T* x, T* frobenius, T* y, int64_t M, int64_t N, void* workspace,
-                               int64_t workspace_bytes, Run run) {
+template <class T>
+int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y, int64_t M, int64_t N,
+                               void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, frobenius, {}}, {3, y, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
-  const Space space(M, N);
+  const NormalizeFrobeniusWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, frobenius, y, M, N, memory.data);
+  normalize_frobenius<T>(x, frobenius, y, M, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_normalize_frobenius(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  return Space(M, N).bytes;
+  return NormalizeFrobeniusWorkspace<T>(M, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -121,45 +121,20 @@ int64_t workspace_of_normalize_frobenius(int64_t M, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t normalize_frobenius_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<float>>(M, N))
-}
-
-extern "C" int normalize_frobenius_f32_openmp(const float* x, float* frobenius, float* y, int64_t M,
-                                              int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<float>>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<float>))
-}
-
-extern "C" int64_t normalize_frobenius_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<double>>(M, N))
-}
-
-extern "C" int normalize_frobenius_f64_openmp(const double* x, double* frobenius, double* y, int64_t M,
-                                              int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<double>>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<double>))
-}
-
-extern "C" int64_t normalize_frobenius_bf16_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<BF16>>(M, N))
-}
-
-extern "C" int normalize_frobenius_bf16_openmp(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
-                                               int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<BF16>>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<BF16>))
-}
-
-extern "C" int64_t normalize_frobenius_f16_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_normalize_frobenius<NormalizeFrobeniusWorkspace<F16>>(M, N))
-}
-
-extern "C" int normalize_frobenius_f16_openmp(const uint16_t* x, uint16_t* frobenius, uint16_t* y, int64_t M,
-                                              int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_normalize_frobenius<NormalizeFrobeniusWorkspace<F16>>(
-      x, frobenius, y, M, N, workspace, workspace_bytes, normalize_frobenius<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define NORMALIZE_FROBENIUS_FUNCTIONS(NAME, T, STORED)                                              \
+  extern "C" int64_t normalize_frobenius_##NAME##_openmp_workspace(int64_t M, int64_t N) {          \
+    BY_SET(return workspace_of_normalize_frobenius<T>(M, N))                                        \
+  }                                                                                                 \
+  extern "C" int normalize_frobenius_##NAME##_openmp(const STORED* x, STORED* frobenius, STORED* y, \
+                                                     int64_t M, int64_t N, void* workspace,         \
+                                                     int64_t workspace_bytes) {                     \
+    BY_SET(return launch_normalize_frobenius<T>(x, frobenius, y, M, N, workspace, workspace_bytes)) \
+  }
+NORMALIZE_FROBENIUS_FUNCTIONS(f32, float, float)
+NORMALIZE_FROBENIUS_FUNCTIONS(f64, double, double)
+NORMALIZE_FROBENIUS_FUNCTIONS(bf16, BF16, uint16_t)
+NORMALIZE_FROBENIUS_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* normalize_frobenius_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -25,7 +25,7 @@
 #include "normalize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -42,18 +42,17 @@ void normalize_l1_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(
-          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-            for (int64_t n = 0; n < N; ++n) {
-              total += absolute(to_value<T>(load_every(&x[row * N + n], N, active)));
-            }
-            for (int64_t n = 0; n < N; ++n) {
-              store_every(&y[row * N + n], N, active,
-                          to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) /
-                                       maximum(total, Value<T>(1e-12))));
-            }
-          });
+      for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+        Vector<T> total = Value<T>(0);
+        for (int64_t n = 0; n < N; ++n) {
+          total += absolute(to_value<T>(load_every(&x[row * N + n], N, active)));
+        }
+        for (int64_t n = 0; n < N; ++n) {
+          store_every(&y[row * N + n], N, active,
+                      to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) /
+                                   maximum(total, Value<T>(1e-12))));
+        }
+      });
     }
   });
 }
@@ -61,8 +60,7 @@ void normalize_l1_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeL1Workspace {
-  int64_t total2;
-  int64_t total_part;
+  int64_t total2, total_part;
   int64_t bytes = 0;
 
   explicit NormalizeL1Workspace(int64_t rows, int64_t N) {
@@ -87,15 +85,15 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
         Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
+          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(
               n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
                 total_lanes +=
                     keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), Value<T>(0));
               });
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
+        for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
           store_around(&y[row * N + n], active,
                        to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
@@ -114,8 +112,8 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(
+            Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(
                 n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) IN_SET {
                   total_lanes +=
                       keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), Value<T>(0));
@@ -126,8 +124,8 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
         }
       }
     });
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+    for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
+      Vector<T> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * rows + row], active);
       }
@@ -141,7 +139,7 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
           const Value<T> total = total2[row];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanesOf<Value<T>>>(
+          for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&y[row * N + n], active,
                              to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
@@ -161,19 +159,18 @@ void normalize_l2_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(
-          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-            for (int64_t n = 0; n < N; ++n) {
-              total += to_value<T>(load_every(&x[row * N + n], N, active)) *
-                       to_value<T>(load_every(&x[row * N + n], N, active));
-            }
-            const auto fixed = maximum(sqrt(total), Value<T>(1e-12));
-            for (int64_t n = 0; n < N; ++n) {
-              store_every(&y[row * N + n], N, active,
-                          to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) / fixed));
-            }
-          });
+      for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+        Vector<T> total = Value<T>(0);
+        for (int64_t n = 0; n < N; ++n) {
+          total += to_value<T>(load_every(&x[row * N + n], N, active)) *
+                   to_value<T>(load_every(&x[row * N + n], N, active));
+        }
+        const auto fixed = maximum(sqrt(total), Value<T>(1e-12));
+        for (int64_t n = 0; n < N; ++n) {
+          store_every(&y[row * N + n], N, active,
+                      to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) / fixed));
+        }
+      });
     }
   });
 }
@@ -181,8 +178,7 @@ void normalize_l2_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeL2Workspace {
-  int64_t total2;
-  int64_t total_part;
+  int64_t total2, total_part;
   int64_t bytes = 0;
 
   explicit NormalizeL2Workspace(int64_t rows, int64_t N) {
@@ -207,16 +203,16 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
         Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, N),
-                                        [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                          const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                          total_lanes += keep(active, x_ * x_, Value<T>(0));
-                                        });
+          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, N),
+                                 [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                   const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
+                                   total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                 });
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
         const Value<T> fixed = maximum(std::sqrt(total), Value<T>(1e-12));
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
+        for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
           store_around(&y[row * N + n], active,
                        to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)), fixed)),
@@ -234,20 +230,20 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, n_end),
-                                          [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                            const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                            total_lanes += keep(active, x_ * x_, Value<T>(0));
-                                          });
+            Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                     const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
+                                     total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                   });
             total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
           total_part[n_share * rows + row] = total;
         }
       }
     });
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+    for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
+      Vector<T> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * rows + row], active);
       }
@@ -262,7 +258,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
           const Value<T> fixed = maximum(std::sqrt(total), Value<T>(1e-12));
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanesOf<Value<T>>>(
+          for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&y[row * N + n], active,
                              to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)), fixed)),
@@ -281,18 +277,17 @@ void normalize_largest_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(
-          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-            Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
-            for (int64_t n = 0; n < N; ++n) {
-              greatest = maximum(greatest, absolute(to_value<T>(load_every(&x[row * N + n], N, active))));
-            }
-            for (int64_t n = 0; n < N; ++n) {
-              store_every(&y[row * N + n], N, active,
-                          to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) /
-                                       maximum(greatest, Value<T>(1e-12))));
-            }
-          });
+      for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+        Vector<T> greatest = -Value<T>(INFINITY);
+        for (int64_t n = 0; n < N; ++n) {
+          greatest = maximum(greatest, absolute(to_value<T>(load_every(&x[row * N + n], N, active))));
+        }
+        for (int64_t n = 0; n < N; ++n) {
+          store_every(&y[row * N + n], N, active,
+                      to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) /
+                                   maximum(greatest, Value<T>(1e-12))));
+        }
+      });
     }
   });
 }
@@ -300,8 +295,7 @@ void normalize_largest_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeLargestWorkspace {
-  int64_t greatest2;
-  int64_t greatest_part;
+  int64_t greatest2, greatest_part;
   int64_t bytes = 0;
 
   explicit NormalizeLargestWorkspace(int64_t rows, int64_t N) {
@@ -325,15 +319,15 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
         Value<T> greatest = -Value<T>(INFINITY);
-        Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
-        for_lanes<kLanesOf<Value<T>>>(0, N, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
+        Extreme<Value<T>, kLanesOf<T>> greatest_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<T>>(0, N, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
           greatest_lanes = maximum(
               greatest_lanes,
               keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), -Value<T>(INFINITY)));
         });
         greatest =
             maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
+        for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
           store_around(&y[row * N + n], active,
                        to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
@@ -351,8 +345,8 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
           Value<T> greatest = -Value<T>(INFINITY);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
-          for_lanes<kLanesOf<Value<T>>>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
+          Extreme<Value<T>, kLanesOf<T>> greatest_lanes = -Value<T>(INFINITY);
+          for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
             greatest_lanes = maximum(
                 greatest_lanes,
                 keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), -Value<T>(INFINITY)));
@@ -363,8 +357,8 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
         }
       }
     });
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
+    for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
+      Vector<T> greatest = -Value<T>(INFINITY);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
@@ -378,7 +372,7 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
           const Value<T> greatest = greatest2[row];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanesOf<Value<T>>>(
+          for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&y[row * N + n], active,
                              to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
@@ -427,125 +421,28 @@ int64_t workspace_of_normalize(int64_t rows, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t normalize_l1_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_normalize<NormalizeL1Workspace<float>>(rows, N))
-}
-
-extern "C" int normalize_l1_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
-                                       int64_t workspace_bytes) {
-  BY_SET(return launch_normalize<NormalizeL1Workspace<float>>(x, y, rows, N, workspace, workspace_bytes,
-                                                              normalize_l1_short<float>, normalize_l1<float>))
-}
-
-extern "C" int64_t normalize_l1_f64_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_normalize<NormalizeL1Workspace<double>>(rows, N))
-}
-
-extern "C" int normalize_l1_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
-                                       int64_t workspace_bytes) {
-  BY_SET(return launch_normalize<NormalizeL1Workspace<double>>(
-      x, y, rows, N, workspace, workspace_bytes, normalize_l1_short<double>, normalize_l1<double>))
-}
-
-extern "C" int64_t normalize_l1_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_normalize<NormalizeL1Workspace<BF16>>(rows, N))
-}
-
-extern "C" int normalize_l1_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
-                                        void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_normalize<NormalizeL1Workspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                             normalize_l1_short<BF16>, normalize_l1<BF16>))
-}
-
-extern "C" int64_t normalize_l1_f16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_normalize<NormalizeL1Workspace<F16>>(rows, N))
-}
-
-extern "C" int normalize_l1_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
-                                       void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_normalize<NormalizeL1Workspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                            normalize_l1_short<F16>, normalize_l1<F16>))
-}
-
-extern "C" int64_t normalize_l2_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_normalize<NormalizeL2Workspace<float>>(rows, N))
-}
-
-extern "C" int normalize_l2_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
-                                       int64_t workspace_bytes) {
-  BY_SET(return launch_normalize<NormalizeL2Workspace<float>>(x, y, rows, N, workspace, workspace_bytes,
-                                                              normalize_l2_short<float>, normalize_l2<float>))
-}
-
-extern "C" int64_t normalize_l2_f64_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_normalize<NormalizeL2Workspace<double>>(rows, N))
-}
-
-extern "C" int normalize_l2_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
-                                       int64_t workspace_bytes) {
-  BY_SET(return launch_normalize<NormalizeL2Workspace<double>>(
-      x, y, rows, N, workspace, workspace_bytes, normalize_l2_short<double>, normalize_l2<double>))
-}
-
-extern "C" int64_t normalize_l2_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_normalize<NormalizeL2Workspace<BF16>>(rows, N))
-}
-
-extern "C" int normalize_l2_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
-                                        void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_normalize<NormalizeL2Workspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                             normalize_l2_short<BF16>, normalize_l2<BF16>))
-}
-
-extern "C" int64_t normalize_l2_f16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_normalize<NormalizeL2Workspace<F16>>(rows, N))
-}
-
-extern "C" int normalize_l2_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
-                                       void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_normalize<NormalizeL2Workspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                            normalize_l2_short<F16>, normalize_l2<F16>))
-}
-
-extern "C" int64_t normalize_largest_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_normalize<NormalizeLargestWorkspace<float>>(rows, N))
-}
-
-extern "C" int normalize_largest_f32_openmp(const float* x, float* y, int64_t rows, int64_t N,
-                                            void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_normalize<NormalizeLargestWorkspace<float>>(
-      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<float>, normalize_largest<float>))
-}
-
-extern "C" int64_t normalize_largest_f64_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_normalize<NormalizeLargestWorkspace<double>>(rows, N))
-}
-
-extern "C" int normalize_largest_f64_openmp(const double* x, double* y, int64_t rows, int64_t N,
-                                            void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_normalize<NormalizeLargestWorkspace<double>>(
-      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<double>, normalize_largest<double>))
-}
-
-extern "C" int64_t normalize_largest_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_normalize<NormalizeLargestWorkspace<BF16>>(rows, N))
-}
-
-extern "C" int normalize_largest_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
-                                             void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_normalize<NormalizeLargestWorkspace<BF16>>(
-      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<BF16>, normalize_largest<BF16>))
-}
-
-extern "C" int64_t normalize_largest_f16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_normalize<NormalizeLargestWorkspace<F16>>(rows, N))
-}
-
-extern "C" int normalize_largest_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N,
-                                            void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_normalize<NormalizeLargestWorkspace<F16>>(
-      x, y, rows, N, workspace, workspace_bytes, normalize_largest_short<F16>, normalize_largest<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define NORMALIZE_FUNCTIONS(NAME, SPACE, T, STORED, KERNEL)                                         \
+  extern "C" int64_t normalize_##NAME##_openmp_workspace(int64_t rows, int64_t N) {                 \
+    BY_SET(return workspace_of_normalize<SPACE<T>>(rows, N))                                        \
+  }                                                                                                 \
+  extern "C" int normalize_##NAME##_openmp(const STORED* x, STORED* y, int64_t rows, int64_t N,     \
+                                           void* workspace, int64_t workspace_bytes) {              \
+    BY_SET(return launch_normalize<SPACE<T>>(x, y, rows, N, workspace, workspace_bytes,             \
+                                             normalize_##KERNEL##_short<T>, normalize_##KERNEL<T>)) \
+  }
+NORMALIZE_FUNCTIONS(l1_f32, NormalizeL1Workspace, float, float, l1)
+NORMALIZE_FUNCTIONS(l1_f64, NormalizeL1Workspace, double, double, l1)
+NORMALIZE_FUNCTIONS(l1_bf16, NormalizeL1Workspace, BF16, uint16_t, l1)
+NORMALIZE_FUNCTIONS(l1_f16, NormalizeL1Workspace, F16, uint16_t, l1)
+NORMALIZE_FUNCTIONS(l2_f32, NormalizeL2Workspace, float, float, l2)
+NORMALIZE_FUNCTIONS(l2_f64, NormalizeL2Workspace, double, double, l2)
+NORMALIZE_FUNCTIONS(l2_bf16, NormalizeL2Workspace, BF16, uint16_t, l2)
+NORMALIZE_FUNCTIONS(l2_f16, NormalizeL2Workspace, F16, uint16_t, l2)
+NORMALIZE_FUNCTIONS(largest_f32, NormalizeLargestWorkspace, float, float, largest)
+NORMALIZE_FUNCTIONS(largest_f64, NormalizeLargestWorkspace, double, double, largest)
+NORMALIZE_FUNCTIONS(largest_bf16, NormalizeLargestWorkspace, BF16, uint16_t, largest)
+NORMALIZE_FUNCTIONS(largest_f16, NormalizeLargestWorkspace, F16, uint16_t, largest)
 
 extern "C" const char* normalize_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

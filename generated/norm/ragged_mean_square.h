@@ -28,8 +28,7 @@
 //   gets into *table_status, in device memory, if it is not null; all else leaves it as it is.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   ragged_mean_square_error explains it.
 
@@ -66,10 +65,12 @@
 extern "C" {
 #endif
 
-// row_start: i64[B + 1]
-// x: f32[N]
-// rms: f32[B]
-// y: f32[N]
+// Arguments:
+//   row_start: i64[B + 1]
+//   x: f32[N]
+//   rms: f32[B]
+//   y: f32[N]
+
 /* @function ragged_mean_square args: table row_start i64 [B + 1] offsets N; in x f32 [N]; out rms f32 [B]; out y f32 [N]; size B; size N; status table_status; workspace workspace; workspace_openmp workspace */
 int64_t ragged_mean_square_cuda_workspace(int64_t B, int64_t N);
 int ragged_mean_square_cuda(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
@@ -126,7 +127,8 @@ static inline const char* ragged_mean_square_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct ragged_mean_square_arguments {
   const int64_t* row_start = nullptr;
   const float* x = nullptr;
@@ -136,16 +138,15 @@ struct ragged_mean_square_arguments {
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int ragged_mean_square_cuda(const ragged_mean_square_arguments& a, int32_t* table_status,
+                                     void* stream) {
+    return ragged_mean_square_cuda(a.row_start, a.x, a.rms, a.y, a.B, a.N, table_status, a.workspace,
+                                   a.workspace_bytes, stream);
+  }
+  friend int ragged_mean_square_openmp(const ragged_mean_square_arguments& a) {
+    return ragged_mean_square_openmp(a.row_start, a.x, a.rms, a.y, a.B, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int ragged_mean_square_cuda(const ragged_mean_square_arguments& arguments, int32_t* table_status,
-                                   void* stream) {
-  return ragged_mean_square_cuda(arguments.row_start, arguments.x, arguments.rms, arguments.y, arguments.B,
-                                 arguments.N, table_status, arguments.workspace, arguments.workspace_bytes,
-                                 stream);
-}
-inline int ragged_mean_square_openmp(const ragged_mean_square_arguments& arguments) {
-  return ragged_mean_square_openmp(arguments.row_start, arguments.x, arguments.rms, arguments.y, arguments.B,
-                                   arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
 
 #endif

@@ -50,9 +50,7 @@ __global__ void __launch_bounds__(512, 1)
     }
     total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
     const float rms_here = sqrtf(total / float(n_count));
-    if (writes) {
-      rms[b] = rms_here;
-    }
+    if (writes) rms[b] = rms_here;
     for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
       y[n_start + n] = rms_here > 0.0f ? x[n_start + n] / rms_here : 0.0f;
     }
@@ -80,7 +78,6 @@ extern "C" int64_t ragged_mean_square_cuda_workspace(int64_t B, int64_t N) {
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   return RaggedMeanSquareWorkspace(B, N).bytes;
 }
-
 extern "C" int ragged_mean_square_cuda(const int64_t* row_start, const float* x, float* rms, float* y,
                                        int64_t B, int64_t N, int32_t* table_status, void* workspace,
                                        int64_t workspace_bytes, void* stream) {

@@ -24,7 +24,7 @@
 #include "ragged_mean_square_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,8 +37,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct RaggedMeanSquareWorkspace {
-  int64_t rms_here2;
-  int64_t total_part;
+  int64_t rms_here2, total_part;
   int64_t bytes = 0;
 
   explicit RaggedMeanSquareWorkspace(int64_t B, int64_t N) {
@@ -178,7 +177,6 @@ int64_t workspace_of_ragged_mean_square(int64_t B, int64_t N) {
 extern "C" int64_t ragged_mean_square_openmp_workspace(int64_t B, int64_t N) {
   BY_SET(return workspace_of_ragged_mean_square(B, N))
 }
-
 extern "C" int ragged_mean_square_openmp(const int64_t* row_start, const float* x, float* rms, float* y,
                                          int64_t B, int64_t N, void* workspace, int64_t workspace_bytes) {
   BY_SET(return launch_ragged_mean_square(row_start, x, rms, y, B, N, workspace, workspace_bytes))

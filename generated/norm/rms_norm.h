@@ -27,8 +27,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; rms_norm_error
 //   explains it.
 
@@ -65,9 +64,11 @@
 extern "C" {
 #endif
 
-// x: f32[rows, N]
-// gamma: f32[N]
-// y: f32[rows, N]
+// Arguments; a function's name says what T is, and real is f64 in functions of f64, else f32:
+//   x: T[rows, N]
+//   gamma: real[N]
+//   y: T[rows, N]
+
 /* @function rms_norm_f32 args: in x f32 [rows, N]; in gamma f32 [N]; out y f32 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t rms_norm_f32_cuda_workspace(int64_t rows, int64_t N);
 int rms_norm_f32_cuda(const float* x, const float* gamma, float* y, int64_t rows, int64_t N, void* workspace,
@@ -76,9 +77,6 @@ int64_t rms_norm_f32_openmp_workspace(int64_t rows, int64_t N);
 int rms_norm_f32_openmp(const float* x, const float* gamma, float* y, int64_t rows, int64_t N,
                         void* workspace, int64_t workspace_bytes);
 
-// x: f64[rows, N]
-// gamma: f64[N]
-// y: f64[rows, N]
 /* @function rms_norm_f64 args: in x f64 [rows, N]; in gamma f64 [N]; out y f64 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t rms_norm_f64_cuda_workspace(int64_t rows, int64_t N);
 int rms_norm_f64_cuda(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
@@ -87,9 +85,6 @@ int64_t rms_norm_f64_openmp_workspace(int64_t rows, int64_t N);
 int rms_norm_f64_openmp(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
                         void* workspace, int64_t workspace_bytes);
 
-// x: bf16[rows, N]
-// gamma: f32[N]
-// y: bf16[rows, N]
 /* @function rms_norm_bf16 args: in x bf16 [rows, N]; in gamma f32 [N]; out y bf16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t rms_norm_bf16_cuda_workspace(int64_t rows, int64_t N);
 int rms_norm_bf16_cuda(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
@@ -98,9 +93,6 @@ int64_t rms_norm_bf16_openmp_workspace(int64_t rows, int64_t N);
 int rms_norm_bf16_openmp(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
                          void* workspace, int64_t workspace_bytes);
 
-// x: f16[rows, N]
-// gamma: f32[N]
-// y: f16[rows, N]
 /* @function rms_norm_f16 args: in x f16 [rows, N]; in gamma f32 [N]; out y f16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t rms_norm_f16_cuda_workspace(int64_t rows, int64_t N);
 int rms_norm_f16_cuda(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
@@ -147,74 +139,28 @@ static inline const char* rms_norm_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct rms_norm_f32_arguments {
-  const float* x = nullptr;
-  const float* gamma = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class XElement, class GammaElement, auto* kCuda, auto* kOpenmp>
+struct rms_norm_arguments {
+  const XElement* x = nullptr;
+  const GammaElement* gamma = nullptr;
+  XElement* y = nullptr;
   int64_t rows = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int rms_norm_cuda(const rms_norm_arguments& a, void* stream) {
+    return kCuda(a.x, a.gamma, a.y, a.rows, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int rms_norm_openmp(const rms_norm_arguments& a) {
+    return kOpenmp(a.x, a.gamma, a.y, a.rows, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int rms_norm_f32_cuda(const rms_norm_f32_arguments& arguments, void* stream) {
-  return rms_norm_f32_cuda(arguments.x, arguments.gamma, arguments.y, arguments.rows, arguments.N,
-                           arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int rms_norm_f32_openmp(const rms_norm_f32_arguments& arguments) {
-  return rms_norm_f32_openmp(arguments.x, arguments.gamma, arguments.y, arguments.rows, arguments.N,
-                             arguments.workspace, arguments.workspace_bytes);
-}
-struct rms_norm_f64_arguments {
-  const double* x = nullptr;
-  const double* gamma = nullptr;
-  double* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int rms_norm_f64_cuda(const rms_norm_f64_arguments& arguments, void* stream) {
-  return rms_norm_f64_cuda(arguments.x, arguments.gamma, arguments.y, arguments.rows, arguments.N,
-                           arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int rms_norm_f64_openmp(const rms_norm_f64_arguments& arguments) {
-  return rms_norm_f64_openmp(arguments.x, arguments.gamma, arguments.y, arguments.rows, arguments.N,
-                             arguments.workspace, arguments.workspace_bytes);
-}
-struct rms_norm_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const float* gamma = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int rms_norm_bf16_cuda(const rms_norm_bf16_arguments& arguments, void* stream) {
-  return rms_norm_bf16_cuda(arguments.x, arguments.gamma, arguments.y, arguments.rows, arguments.N,
-                            arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int rms_norm_bf16_openmp(const rms_norm_bf16_arguments& arguments) {
-  return rms_norm_bf16_openmp(arguments.x, arguments.gamma, arguments.y, arguments.rows, arguments.N,
-                              arguments.workspace, arguments.workspace_bytes);
-}
-struct rms_norm_f16_arguments {
-  const uint16_t* x = nullptr;
-  const float* gamma = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int rms_norm_f16_cuda(const rms_norm_f16_arguments& arguments, void* stream) {
-  return rms_norm_f16_cuda(arguments.x, arguments.gamma, arguments.y, arguments.rows, arguments.N,
-                           arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int rms_norm_f16_openmp(const rms_norm_f16_arguments& arguments) {
-  return rms_norm_f16_openmp(arguments.x, arguments.gamma, arguments.y, arguments.rows, arguments.N,
-                             arguments.workspace, arguments.workspace_bytes);
-}
+using rms_norm_f32_arguments = rms_norm_arguments<float, float, rms_norm_f32_cuda, rms_norm_f32_openmp>;
+using rms_norm_f64_arguments = rms_norm_arguments<double, double, rms_norm_f64_cuda, rms_norm_f64_openmp>;
+using rms_norm_bf16_arguments = rms_norm_arguments<uint16_t, float, rms_norm_bf16_cuda, rms_norm_bf16_openmp>;
+using rms_norm_f16_arguments = rms_norm_arguments<uint16_t, float, rms_norm_f16_cuda, rms_norm_f16_openmp>;
 
 #endif

@@ -30,8 +30,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   rms_norm_backward_error explains it.
 
@@ -68,11 +67,13 @@
 extern "C" {
 #endif
 
-// x: f32[rows, N]
-// gamma: f32[N]
-// d_y: f32[rows, N]
-// d_x: f32[rows, N], may be null
-// d_gamma: f32[N], may be null
+// Arguments:
+//   x: f32[rows, N]
+//   gamma: f32[N]
+//   d_y: f32[rows, N]
+//   d_x: f32[rows, N], may be null
+//   d_gamma: f32[N], may be null
+
 /* @function rms_norm_backward_f32 args: in x f32 [rows, N]; in gamma f32 [N]; in d_y f32 [rows, N]; out? d_x f32 [rows, N]; out? d_gamma f32 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t rms_norm_backward_f32_cuda_workspace(int64_t rows, int64_t N);
 int rms_norm_backward_f32_cuda(const float* x, const float* gamma, const float* d_y, float* d_x,
@@ -132,7 +133,8 @@ static inline const char* rms_norm_backward_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct rms_norm_backward_f32_arguments {
   const float* x = nullptr;
   const float* gamma = nullptr;
@@ -143,16 +145,15 @@ struct rms_norm_backward_f32_arguments {
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int rms_norm_backward_cuda(const rms_norm_backward_f32_arguments& a, void* stream) {
+    return rms_norm_backward_f32_cuda(a.x, a.gamma, a.d_y, a.d_x, a.d_gamma, a.rows, a.N, a.workspace,
+                                      a.workspace_bytes, stream);
+  }
+  friend int rms_norm_backward_openmp(const rms_norm_backward_f32_arguments& a) {
+    return rms_norm_backward_f32_openmp(a.x, a.gamma, a.d_y, a.d_x, a.d_gamma, a.rows, a.N, a.workspace,
+                                        a.workspace_bytes);
+  }
 };
-inline int rms_norm_backward_f32_cuda(const rms_norm_backward_f32_arguments& arguments, void* stream) {
-  return rms_norm_backward_f32_cuda(arguments.x, arguments.gamma, arguments.d_y, arguments.d_x,
-                                    arguments.d_gamma, arguments.rows, arguments.N, arguments.workspace,
-                                    arguments.workspace_bytes, stream);
-}
-inline int rms_norm_backward_f32_openmp(const rms_norm_backward_f32_arguments& arguments) {
-  return rms_norm_backward_f32_openmp(arguments.x, arguments.gamma, arguments.d_y, arguments.d_x,
-                                      arguments.d_gamma, arguments.rows, arguments.N, arguments.workspace,
-                                      arguments.workspace_bytes);
-}
 
 #endif

@@ -44,9 +44,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          if (i < remaining) {
-            total_own += x_pack[i] * x_pack[i];
-          }
+          if (i < remaining) total_own += x_pack[i] * x_pack[i];
         }
       }
       total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
@@ -56,9 +54,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
         Pack<float, 4> product_pack;
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          product_pack[i] = x_pack[i] * scale;
-        }
+        for (int i = 0; i < 4; ++i) product_pack[i] = x_pack[i] * scale;
         store_pack<kWide>(&product[row * N + n_first], product_pack, remaining);
       }
       __syncthreads();
@@ -73,9 +69,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          if (i < remaining) {
-            total_own += d_y_pack[i] * x_pack[i] * gamma_pack[i];
-          }
+          if (i < remaining) total_own += d_y_pack[i] * x_pack[i] * gamma_pack[i];
         }
       }
       total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
@@ -98,9 +92,7 @@ __global__ void __launch_bounds__(256)
   const Index n = item;
   if (d_gamma != nullptr) {
     float total = 0.0f;
-    for (Index row = 0; row < rows; ++row) {
-      total += d_y[row * N + n] * product[row * N + n];
-    }
+    for (Index row = 0; row < rows; ++row) total += d_y[row * N + n] * product[row * N + n];
     d_gamma[n] = total;
   }
 }
@@ -135,7 +127,6 @@ extern "C" int64_t rms_norm_backward_f32_cuda_workspace(int64_t rows, int64_t N)
   if ((rows == 0 || N == 0) && N == 0) return 0;
   return RmsNormBackwardF32Workspace(rows, N).bytes;
 }
-
 extern "C" int rms_norm_backward_f32_cuda(const float* x, const float* gamma, const float* d_y, float* d_x,
                                           float* d_gamma, int64_t rows, int64_t N, void* workspace,
                                           int64_t workspace_bytes, void* stream) {

@@ -20,7 +20,7 @@
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -142,7 +142,6 @@ int64_t workspace_of_rms_norm_backward(int64_t rows, int64_t N) {
 extern "C" int64_t rms_norm_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
   BY_SET(return workspace_of_rms_norm_backward(rows, N))
 }
-
 extern "C" int rms_norm_backward_f32_openmp(const float* x, const float* gamma, const float* d_y, float* d_x,
                                             float* d_gamma, int64_t rows, int64_t N, void* workspace,
                                             int64_t workspace_bytes) {

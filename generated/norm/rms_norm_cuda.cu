@@ -53,9 +53,7 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
-        }
+        if (i < remaining) total_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
       }
     }
     total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
@@ -91,68 +89,42 @@ cudaError_t rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, in
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class GammaElement, class Run, class RunWide>
-int launch_rms_norm(const XElement* x, const GammaElement* gamma, XElement* y, int64_t rows, int64_t N,
-                    void* workspace, int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t rows, int64_t N,
+                    void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}}, {2, gamma, {N}}, {3, y, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
   const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(rows, N);
+  const RmsNormWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, gamma, y, rows, N, memory.data, queue)
-                           : run_wide(x, gamma, y, rows, N, memory.data, queue));
+  return cuda_status(small ? rms_norm<int32_t, T>(x, gamma, y, rows, N, memory.data, queue)
+                           : rms_norm<int64_t, T>(x, gamma, y, rows, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_rms_norm(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
-  return Space(rows, N).bytes;
+  return RmsNormWorkspace<T>(rows, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t rms_norm_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormWorkspace<float>>(rows, N);
-}
-
-extern "C" int rms_norm_f32_cuda(const float* x, const float* gamma, float* y, int64_t rows, int64_t N,
-                                 void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_rms_norm<RmsNormWorkspace<float>>(x, gamma, y, rows, N, workspace, workspace_bytes, stream,
-                                                  rms_norm<int32_t, float>, rms_norm<int64_t, float>);
-}
-
-extern "C" int64_t rms_norm_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormWorkspace<double>>(rows, N);
-}
-
-extern "C" int rms_norm_f64_cuda(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
-                                 void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_rms_norm<RmsNormWorkspace<double>>(x, gamma, y, rows, N, workspace, workspace_bytes, stream,
-                                                   rms_norm<int32_t, double>, rms_norm<int64_t, double>);
-}
-
-extern "C" int64_t rms_norm_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormWorkspace<BF16>>(rows, N);
-}
-
-extern "C" int rms_norm_bf16_cuda(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
-                                  void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_rms_norm<RmsNormWorkspace<BF16>>(x, gamma, y, rows, N, workspace, workspace_bytes, stream,
-                                                 rms_norm<int32_t, BF16>, rms_norm<int64_t, BF16>);
-}
-
-extern "C" int64_t rms_norm_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_rms_norm<RmsNormWorkspace<F16>>(rows, N);
-}
-
-extern "C" int rms_norm_f16_cuda(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows, int64_t N,
-                                 void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_rms_norm<RmsNormWorkspace<F16>>(x, gamma, y, rows, N, workspace, workspace_bytes, stream,
-                                                rms_norm<int32_t, F16>, rms_norm<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define RMS_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                           \
+  extern "C" int64_t rms_norm_##NAME##_cuda_workspace(int64_t rows, int64_t N) {                             \
+    return workspace_of_rms_norm<T>(rows, N);                                                                \
+  }                                                                                                          \
+  extern "C" int rms_norm_##NAME##_cuda(const STORED* x, const OTHER* gamma, STORED* y, int64_t rows,        \
+                                        int64_t N, void* workspace, int64_t workspace_bytes, void* stream) { \
+    return launch_rms_norm<T>(x, gamma, y, rows, N, workspace, workspace_bytes, stream);                     \
+  }
+RMS_NORM_FUNCTIONS(f32, float, float, float)
+RMS_NORM_FUNCTIONS(f64, double, double, double)
+RMS_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
+RMS_NORM_FUNCTIONS(f16, F16, uint16_t, float)

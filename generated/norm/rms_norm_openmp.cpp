@@ -23,7 +23,7 @@
 #include "rms_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -40,20 +40,18 @@ void rms_norm_short(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(
-          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-            for (int64_t n = 0; n < N; ++n) {
-              total += to_value<T>(load_every(&x[row * N + n], N, active)) *
-                       to_value<T>(load_every(&x[row * N + n], N, active));
-            }
-            const auto root = rsqrt(quotient(total, Value<T>(N)) + Value<T>(1e-06));
-            for (int64_t n = 0; n < N; ++n) {
-              store_every(
-                  &y[row * N + n], N, active,
-                  to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) * root * gamma[n]));
-            }
-          });
+      for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+        Vector<T> total = Value<T>(0);
+        for (int64_t n = 0; n < N; ++n) {
+          total += to_value<T>(load_every(&x[row * N + n], N, active)) *
+                   to_value<T>(load_every(&x[row * N + n], N, active));
+        }
+        const auto root = rsqrt(quotient(total, Value<T>(N)) + Value<T>(1e-06));
+        for (int64_t n = 0; n < N; ++n) {
+          store_every(&y[row * N + n], N, active,
+                      to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) * root * gamma[n]));
+        }
+      });
     }
   });
 }
@@ -61,8 +59,7 @@ void rms_norm_short(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RmsNormWorkspace {
-  int64_t total2;
-  int64_t total_part;
+  int64_t total2, total_part;
   int64_t bytes = 0;
 
   explicit RmsNormWorkspace(int64_t rows, int64_t N) {
@@ -88,16 +85,16 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
         Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, N),
-                                        [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                          const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                          total_lanes += keep(active, x_ * x_, Value<T>(0));
-                                        });
+          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, N),
+                                 [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                   const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
+                                   total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                 });
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
         const Value<T> root = rsqrt(total / Value<T>(N) + Value<T>(1e-06));
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
+        for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
           store_around(
               &y[row * N + n], active,
@@ -116,20 +113,20 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, n_end),
-                                          [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                            const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                            total_lanes += keep(active, x_ * x_, Value<T>(0));
-                                          });
+            Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                     const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
+                                     total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                   });
             total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
           total_part[n_share * rows + row] = total;
         }
       }
     });
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+    for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
+      Vector<T> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * rows + row], active);
       }
@@ -144,7 +141,7 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
           const Value<T> root = rsqrt(total / Value<T>(N) + Value<T>(1e-06));
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanesOf<Value<T>>>(
+          for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(
                     &y[row * N + n], active,
@@ -159,31 +156,31 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class GammaElement, class RunShort, class Run>
-int launch_rms_norm(const XElement* x, const GammaElement* gamma, XElement* y, int64_t rows, int64_t N,
-                    void* workspace, int64_t workspace_bytes, RunShort run_short, Run run) {
+template <class T>
+int launch_rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t rows, int64_t N,
+                    void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}}, {2, gamma, {N}}, {3, y, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
   if (N <= 15) {
-    run_short(x, gamma, y, rows, N);
+    rms_norm_short<T>(x, gamma, y, rows, N);
     return 0;
   }
-  const Space space(rows, N);
+  const RmsNormWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, gamma, y, rows, N, memory.data);
+  rms_norm<T>(x, gamma, y, rows, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_rms_norm(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
   if (N <= 15) return 0;
-  return Space(rows, N).bytes;
+  return RmsNormWorkspace<T>(rows, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -193,45 +190,19 @@ int64_t workspace_of_rms_norm(int64_t rows, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t rms_norm_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_rms_norm<RmsNormWorkspace<float>>(rows, N))
-}
-
-extern "C" int rms_norm_f32_openmp(const float* x, const float* gamma, float* y, int64_t rows, int64_t N,
-                                   void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_rms_norm<RmsNormWorkspace<float>>(x, gamma, y, rows, N, workspace, workspace_bytes,
-                                                         rms_norm_short<float>, rms_norm<float>))
-}
-
-extern "C" int64_t rms_norm_f64_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_rms_norm<RmsNormWorkspace<double>>(rows, N))
-}
-
-extern "C" int rms_norm_f64_openmp(const double* x, const double* gamma, double* y, int64_t rows, int64_t N,
-                                   void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_rms_norm<RmsNormWorkspace<double>>(x, gamma, y, rows, N, workspace, workspace_bytes,
-                                                          rms_norm_short<double>, rms_norm<double>))
-}
-
-extern "C" int64_t rms_norm_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_rms_norm<RmsNormWorkspace<BF16>>(rows, N))
-}
-
-extern "C" int rms_norm_bf16_openmp(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows,
-                                    int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_rms_norm<RmsNormWorkspace<BF16>>(x, gamma, y, rows, N, workspace, workspace_bytes,
-                                                        rms_norm_short<BF16>, rms_norm<BF16>))
-}
-
-extern "C" int64_t rms_norm_f16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_rms_norm<RmsNormWorkspace<F16>>(rows, N))
-}
-
-extern "C" int rms_norm_f16_openmp(const uint16_t* x, const float* gamma, uint16_t* y, int64_t rows,
-                                   int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_rms_norm<RmsNormWorkspace<F16>>(x, gamma, y, rows, N, workspace, workspace_bytes,
-                                                       rms_norm_short<F16>, rms_norm<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define RMS_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                      \
+  extern "C" int64_t rms_norm_##NAME##_openmp_workspace(int64_t rows, int64_t N) {                      \
+    BY_SET(return workspace_of_rms_norm<T>(rows, N))                                                    \
+  }                                                                                                     \
+  extern "C" int rms_norm_##NAME##_openmp(const STORED* x, const OTHER* gamma, STORED* y, int64_t rows, \
+                                          int64_t N, void* workspace, int64_t workspace_bytes) {        \
+    BY_SET(return launch_rms_norm<T>(x, gamma, y, rows, N, workspace, workspace_bytes))                 \
+  }
+RMS_NORM_FUNCTIONS(f32, float, float, float)
+RMS_NORM_FUNCTIONS(f64, double, double, double)
+RMS_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
+RMS_NORM_FUNCTIONS(f16, F16, uint16_t, float)
 
 extern "C" const char* rms_norm_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -27,8 +27,8 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
+//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; softmax_error
 //   explains it.
 
@@ -65,8 +65,10 @@
 extern "C" {
 #endif
 
-// x: f32[rows, N]
-// y: f32[rows, N]
+// Arguments; a function's name says what T is:
+//   x: T[rows, N]
+//   y: T[rows, N]
+
 /* @function softmax_f32 args: in x f32 [rows, N]; out y f32 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t softmax_f32_cuda_workspace(int64_t rows, int64_t N);
 int softmax_f32_cuda(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
@@ -75,8 +77,6 @@ int64_t softmax_f32_openmp_workspace(int64_t rows, int64_t N);
 int softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
                        int64_t workspace_bytes);
 
-// x: f64[rows, N]
-// y: f64[rows, N]
 /* @function softmax_f64 args: in x f64 [rows, N]; out y f64 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t softmax_f64_cuda_workspace(int64_t rows, int64_t N);
 int softmax_f64_cuda(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
@@ -85,8 +85,6 @@ int64_t softmax_f64_openmp_workspace(int64_t rows, int64_t N);
 int softmax_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                        int64_t workspace_bytes);
 
-// x: bf16[rows, N]
-// y: bf16[rows, N]
 /* @function softmax_bf16 args: in x bf16 [rows, N]; out y bf16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t softmax_bf16_cuda_workspace(int64_t rows, int64_t N);
 int softmax_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
@@ -95,8 +93,6 @@ int64_t softmax_bf16_openmp_workspace(int64_t rows, int64_t N);
 int softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
                         int64_t workspace_bytes);
 
-// x: f16[rows, N]
-// y: f16[rows, N]
 /* @function softmax_f16 args: in x f16 [rows, N]; out y f16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t softmax_f16_cuda_workspace(int64_t rows, int64_t N);
 int softmax_f16_cuda(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
@@ -138,70 +134,27 @@ static inline const char* softmax_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct softmax_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct softmax_arguments {
+  const T* x = nullptr;
+  T* y = nullptr;
   int64_t rows = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int softmax_cuda(const softmax_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.rows, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int softmax_openmp(const softmax_arguments& a) {
+    return kOpenmp(a.x, a.y, a.rows, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int softmax_f32_cuda(const softmax_f32_arguments& arguments, void* stream) {
-  return softmax_f32_cuda(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                          arguments.workspace_bytes, stream);
-}
-inline int softmax_f32_openmp(const softmax_f32_arguments& arguments) {
-  return softmax_f32_openmp(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                            arguments.workspace_bytes);
-}
-struct softmax_f64_arguments {
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int softmax_f64_cuda(const softmax_f64_arguments& arguments, void* stream) {
-  return softmax_f64_cuda(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                          arguments.workspace_bytes, stream);
-}
-inline int softmax_f64_openmp(const softmax_f64_arguments& arguments) {
-  return softmax_f64_openmp(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                            arguments.workspace_bytes);
-}
-struct softmax_bf16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int softmax_bf16_cuda(const softmax_bf16_arguments& arguments, void* stream) {
-  return softmax_bf16_cuda(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                           arguments.workspace_bytes, stream);
-}
-inline int softmax_bf16_openmp(const softmax_bf16_arguments& arguments) {
-  return softmax_bf16_openmp(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                             arguments.workspace_bytes);
-}
-struct softmax_f16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int softmax_f16_cuda(const softmax_f16_arguments& arguments, void* stream) {
-  return softmax_f16_cuda(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                          arguments.workspace_bytes, stream);
-}
-inline int softmax_f16_openmp(const softmax_f16_arguments& arguments) {
-  return softmax_f16_openmp(arguments.x, arguments.y, arguments.rows, arguments.N, arguments.workspace,
-                            arguments.workspace_bytes);
-}
+using softmax_f32_arguments = softmax_arguments<float, softmax_f32_cuda, softmax_f32_openmp>;
+using softmax_f64_arguments = softmax_arguments<double, softmax_f64_cuda, softmax_f64_openmp>;
+using softmax_bf16_arguments = softmax_arguments<uint16_t, softmax_bf16_cuda, softmax_bf16_openmp>;
+using softmax_f16_arguments = softmax_arguments<uint16_t, softmax_f16_cuda, softmax_f16_openmp>;
 
 #endif

@@ -26,8 +26,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   softmax_backward_error explains it.
 
@@ -64,9 +63,11 @@
 extern "C" {
 #endif
 
-// y: f32[rows, N]
-// d_y: f32[rows, N]
-// d_x: f32[rows, N]
+// Arguments; a function's name says what T is:
+//   y: T[rows, N]
+//   d_y: T[rows, N]
+//   d_x: T[rows, N]
+
 /* @function softmax_backward_f32 args: in y f32 [rows, N]; in d_y f32 [rows, N]; out d_x f32 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t softmax_backward_f32_cuda_workspace(int64_t rows, int64_t N);
 int softmax_backward_f32_cuda(const float* y, const float* d_y, float* d_x, int64_t rows, int64_t N,
@@ -75,9 +76,6 @@ int64_t softmax_backward_f32_openmp_workspace(int64_t rows, int64_t N);
 int softmax_backward_f32_openmp(const float* y, const float* d_y, float* d_x, int64_t rows, int64_t N,
                                 void* workspace, int64_t workspace_bytes);
 
-// y: f64[rows, N]
-// d_y: f64[rows, N]
-// d_x: f64[rows, N]
 /* @function softmax_backward_f64 args: in y f64 [rows, N]; in d_y f64 [rows, N]; out d_x f64 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t softmax_backward_f64_cuda_workspace(int64_t rows, int64_t N);
 int softmax_backward_f64_cuda(const double* y, const double* d_y, double* d_x, int64_t rows, int64_t N,
@@ -86,9 +84,6 @@ int64_t softmax_backward_f64_openmp_workspace(int64_t rows, int64_t N);
 int softmax_backward_f64_openmp(const double* y, const double* d_y, double* d_x, int64_t rows, int64_t N,
                                 void* workspace, int64_t workspace_bytes);
 
-// y: bf16[rows, N]
-// d_y: bf16[rows, N]
-// d_x: bf16[rows, N]
 /* @function softmax_backward_bf16 args: in y bf16 [rows, N]; in d_y bf16 [rows, N]; out d_x bf16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t softmax_backward_bf16_cuda_workspace(int64_t rows, int64_t N);
 int softmax_backward_bf16_cuda(const uint16_t* y, const uint16_t* d_y, uint16_t* d_x, int64_t rows, int64_t N,
@@ -97,9 +92,6 @@ int64_t softmax_backward_bf16_openmp_workspace(int64_t rows, int64_t N);
 int softmax_backward_bf16_openmp(const uint16_t* y, const uint16_t* d_y, uint16_t* d_x, int64_t rows,
                                  int64_t N, void* workspace, int64_t workspace_bytes);
 
-// y: f16[rows, N]
-// d_y: f16[rows, N]
-// d_x: f16[rows, N]
 /* @function softmax_backward_f16 args: in y f16 [rows, N]; in d_y f16 [rows, N]; out d_x f16 [rows, N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t softmax_backward_f16_cuda_workspace(int64_t rows, int64_t N);
 int softmax_backward_f16_cuda(const uint16_t* y, const uint16_t* d_y, uint16_t* d_x, int64_t rows, int64_t N,
@@ -146,74 +138,32 @@ static inline const char* softmax_backward_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct softmax_backward_f32_arguments {
-  const float* y = nullptr;
-  const float* d_y = nullptr;
-  float* d_x = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct softmax_backward_arguments {
+  const T* y = nullptr;
+  const T* d_y = nullptr;
+  T* d_x = nullptr;
   int64_t rows = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int softmax_backward_cuda(const softmax_backward_arguments& a, void* stream) {
+    return kCuda(a.y, a.d_y, a.d_x, a.rows, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int softmax_backward_openmp(const softmax_backward_arguments& a) {
+    return kOpenmp(a.y, a.d_y, a.d_x, a.rows, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int softmax_backward_f32_cuda(const softmax_backward_f32_arguments& arguments, void* stream) {
-  return softmax_backward_f32_cuda(arguments.y, arguments.d_y, arguments.d_x, arguments.rows, arguments.N,
-                                   arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int softmax_backward_f32_openmp(const softmax_backward_f32_arguments& arguments) {
-  return softmax_backward_f32_openmp(arguments.y, arguments.d_y, arguments.d_x, arguments.rows, arguments.N,
-                                     arguments.workspace, arguments.workspace_bytes);
-}
-struct softmax_backward_f64_arguments {
-  const double* y = nullptr;
-  const double* d_y = nullptr;
-  double* d_x = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int softmax_backward_f64_cuda(const softmax_backward_f64_arguments& arguments, void* stream) {
-  return softmax_backward_f64_cuda(arguments.y, arguments.d_y, arguments.d_x, arguments.rows, arguments.N,
-                                   arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int softmax_backward_f64_openmp(const softmax_backward_f64_arguments& arguments) {
-  return softmax_backward_f64_openmp(arguments.y, arguments.d_y, arguments.d_x, arguments.rows, arguments.N,
-                                     arguments.workspace, arguments.workspace_bytes);
-}
-struct softmax_backward_bf16_arguments {
-  const uint16_t* y = nullptr;
-  const uint16_t* d_y = nullptr;
-  uint16_t* d_x = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int softmax_backward_bf16_cuda(const softmax_backward_bf16_arguments& arguments, void* stream) {
-  return softmax_backward_bf16_cuda(arguments.y, arguments.d_y, arguments.d_x, arguments.rows, arguments.N,
-                                    arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int softmax_backward_bf16_openmp(const softmax_backward_bf16_arguments& arguments) {
-  return softmax_backward_bf16_openmp(arguments.y, arguments.d_y, arguments.d_x, arguments.rows, arguments.N,
-                                      arguments.workspace, arguments.workspace_bytes);
-}
-struct softmax_backward_f16_arguments {
-  const uint16_t* y = nullptr;
-  const uint16_t* d_y = nullptr;
-  uint16_t* d_x = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int softmax_backward_f16_cuda(const softmax_backward_f16_arguments& arguments, void* stream) {
-  return softmax_backward_f16_cuda(arguments.y, arguments.d_y, arguments.d_x, arguments.rows, arguments.N,
-                                   arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int softmax_backward_f16_openmp(const softmax_backward_f16_arguments& arguments) {
-  return softmax_backward_f16_openmp(arguments.y, arguments.d_y, arguments.d_x, arguments.rows, arguments.N,
-                                     arguments.workspace, arguments.workspace_bytes);
-}
+using softmax_backward_f32_arguments =
+    softmax_backward_arguments<float, softmax_backward_f32_cuda, softmax_backward_f32_openmp>;
+using softmax_backward_f64_arguments =
+    softmax_backward_arguments<double, softmax_backward_f64_cuda, softmax_backward_f64_openmp>;
+using softmax_backward_bf16_arguments =
+    softmax_backward_arguments<uint16_t, softmax_backward_bf16_cuda, softmax_backward_bf16_openmp>;
+using softmax_backward_f16_arguments =
+    softmax_backward_arguments<uint16_t, softmax_backward_f16_cuda, softmax_backward_f16_openmp>;
 
 #endif

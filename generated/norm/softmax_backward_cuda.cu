@@ -56,9 +56,7 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&y_kept[n_first - first], y_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += to_value<T>(d_y_pack[i]) * to_value<T>(y_pack[i]);
-        }
+        if (i < remaining) total_own += to_value<T>(d_y_pack[i]) * to_value<T>(y_pack[i]);
       }
     }
     total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
@@ -94,72 +92,43 @@ cudaError_t softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run, class RunWide>
-int launch_softmax_backward(const T* y, const T* d_y, T* d_x, int64_t rows, int64_t N, void* workspace,
-                            int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, int64_t rows, int64_t N,
+                            void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return status;
   const Array arrays[] = {{1, y, {rows, N}}, {2, d_y, {rows, N}}, {3, d_x, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
   const bool small = rows * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(rows, N);
+  const SoftmaxBackwardWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(y, d_y, d_x, rows, N, memory.data, queue)
-                           : run_wide(y, d_y, d_x, rows, N, memory.data, queue));
+  return cuda_status(small ? softmax_backward<int32_t, T>(y, d_y, d_x, rows, N, memory.data, queue)
+                           : softmax_backward<int64_t, T>(y, d_y, d_x, rows, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_softmax_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
-  return Space(rows, N).bytes;
+  return SoftmaxBackwardWorkspace<T>(rows, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t softmax_backward_f32_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<float>>(rows, N);
-}
-
-extern "C" int softmax_backward_f32_cuda(const float* y, const float* d_y, float* d_x, int64_t rows,
-                                         int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_backward<SoftmaxBackwardWorkspace<float>>(
-      y, d_y, d_x, rows, N, workspace, workspace_bytes, stream, softmax_backward<int32_t, float>,
-      softmax_backward<int64_t, float>);
-}
-
-extern "C" int64_t softmax_backward_f64_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<double>>(rows, N);
-}
-
-extern "C" int softmax_backward_f64_cuda(const double* y, const double* d_y, double* d_x, int64_t rows,
-                                         int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_backward<SoftmaxBackwardWorkspace<double>>(
-      y, d_y, d_x, rows, N, workspace, workspace_bytes, stream, softmax_backward<int32_t, double>,
-      softmax_backward<int64_t, double>);
-}
-
-extern "C" int64_t softmax_backward_bf16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<BF16>>(rows, N);
-}
-
-extern "C" int softmax_backward_bf16_cuda(const uint16_t* y, const uint16_t* d_y, uint16_t* d_x, int64_t rows,
-                                          int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_backward<SoftmaxBackwardWorkspace<BF16>>(
-      y, d_y, d_x, rows, N, workspace, workspace_bytes, stream, softmax_backward<int32_t, BF16>,
-      softmax_backward<int64_t, BF16>);
-}
-
-extern "C" int64_t softmax_backward_f16_cuda_workspace(int64_t rows, int64_t N) {
-  return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<F16>>(rows, N);
-}
-
-extern "C" int softmax_backward_f16_cuda(const uint16_t* y, const uint16_t* d_y, uint16_t* d_x, int64_t rows,
-                                         int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_backward<SoftmaxBackwardWorkspace<F16>>(
-      y, d_y, d_x, rows, N, workspace, workspace_bytes, stream, softmax_backward<int32_t, F16>,
-      softmax_backward<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define SOFTMAX_BACKWARD_FUNCTIONS(NAME, T, STORED)                                              \
+  extern "C" int64_t softmax_backward_##NAME##_cuda_workspace(int64_t rows, int64_t N) {         \
+    return workspace_of_softmax_backward<T>(rows, N);                                            \
+  }                                                                                              \
+  extern "C" int softmax_backward_##NAME##_cuda(const STORED* y, const STORED* d_y, STORED* d_x, \
+                                                int64_t rows, int64_t N, void* workspace,        \
+                                                int64_t workspace_bytes, void* stream) {         \
+    return launch_softmax_backward<T>(y, d_y, d_x, rows, N, workspace, workspace_bytes, stream); \
+  }
+SOFTMAX_BACKWARD_FUNCTIONS(f32, float, float)
+SOFTMAX_BACKWARD_FUNCTIONS(f64, double, double)
+SOFTMAX_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
+SOFTMAX_BACKWARD_FUNCTIONS(f16, F16, uint16_t)

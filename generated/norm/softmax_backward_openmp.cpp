@@ -23,7 +23,7 @@
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -41,19 +41,18 @@ void softmax_backward_short(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(
-          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-            for (int64_t n = 0; n < N; ++n) {
-              total += to_value<T>(load_every(&d_y[row * N + n], N, active)) *
-                       to_value<T>(load_every(&y[row * N + n], N, active));
-            }
-            for (int64_t n = 0; n < N; ++n) {
-              store_every(&d_x[row * N + n], N, active,
-                          to_stored<T>((to_value<T>(load_every(&d_y[row * N + n], N, active)) - total) *
-                                       to_value<T>(load_every(&y[row * N + n], N, active))));
-            }
-          });
+      for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+        Vector<T> total = Value<T>(0);
+        for (int64_t n = 0; n < N; ++n) {
+          total += to_value<T>(load_every(&d_y[row * N + n], N, active)) *
+                   to_value<T>(load_every(&y[row * N + n], N, active));
+        }
+        for (int64_t n = 0; n < N; ++n) {
+          store_every(&d_x[row * N + n], N, active,
+                      to_stored<T>((to_value<T>(load_every(&d_y[row * N + n], N, active)) - total) *
+                                   to_value<T>(load_every(&y[row * N + n], N, active))));
+        }
+      });
     }
   });
 }
@@ -61,8 +60,7 @@ void softmax_backward_short(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxBackwardWorkspace {
-  int64_t total2;
-  int64_t total_part;
+  int64_t total2, total_part;
   int64_t bytes = 0;
 
   explicit SoftmaxBackwardWorkspace(int64_t rows, int64_t N) {
@@ -88,8 +86,8 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
         const int64_t row_ahead = N <= 32768 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
         Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
+          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(
               n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
                 total_lanes += keep(
                     active,
@@ -98,7 +96,7 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
               });
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        for_lines<kLanesOf<Value<T>>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
+        for_lines<kLanesOf<T>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&d_y[row_ahead * N + n]);
           prefetch(&y[row_ahead * N + n]);
           store_around(&d_x[row * N + n], active,
@@ -118,22 +116,22 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(
-                n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) IN_SET {
-                  total_lanes += keep(active,
-                                      to_value<T>(load(&d_y[row * N + n], active)) *
-                                          to_value<T>(load(&y[row * N + n], active)),
-                                      Value<T>(0));
-                });
+            Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                     total_lanes += keep(active,
+                                                         to_value<T>(load(&d_y[row * N + n], active)) *
+                                                             to_value<T>(load(&y[row * N + n], active)),
+                                                         Value<T>(0));
+                                   });
             total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
           total_part[n_share * rows + row] = total;
         }
       }
     });
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+    for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
+      Vector<T> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part[n_share * rows + row], active);
       }
@@ -147,7 +145,7 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
           const Value<T> total = total2[row];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanesOf<Value<T>>>(
+          for_lines<kLanesOf<T>>(
               around_caches, &d_x[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&d_x[row * N + n], active,
                              to_stored<T>((to_value<T>(load(&d_y[row * N + n], active)) - total) *
@@ -162,31 +160,31 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class RunShort, class Run>
-int launch_softmax_backward(const T* y, const T* d_y, T* d_x, int64_t rows, int64_t N, void* workspace,
-                            int64_t workspace_bytes, RunShort run_short, Run run) {
+template <class T>
+int launch_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, int64_t rows, int64_t N,
+                            void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return status;
   const Array arrays[] = {{1, y, {rows, N}}, {2, d_y, {rows, N}}, {3, d_x, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
   if (N <= 15) {
-    run_short(y, d_y, d_x, rows, N);
+    softmax_backward_short<T>(y, d_y, d_x, rows, N);
     return 0;
   }
-  const Space space(rows, N);
+  const SoftmaxBackwardWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(y, d_y, d_x, rows, N, memory.data);
+  softmax_backward<T>(y, d_y, d_x, rows, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_softmax_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
   if (N <= 15) return 0;
-  return Space(rows, N).bytes;
+  return SoftmaxBackwardWorkspace<T>(rows, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -196,49 +194,20 @@ int64_t workspace_of_softmax_backward(int64_t rows, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t softmax_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<float>>(rows, N))
-}
-
-extern "C" int softmax_backward_f32_openmp(const float* y, const float* d_y, float* d_x, int64_t rows,
-                                           int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_backward<SoftmaxBackwardWorkspace<float>>(
-      y, d_y, d_x, rows, N, workspace, workspace_bytes, softmax_backward_short<float>,
-      softmax_backward<float>))
-}
-
-extern "C" int64_t softmax_backward_f64_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<double>>(rows, N))
-}
-
-extern "C" int softmax_backward_f64_openmp(const double* y, const double* d_y, double* d_x, int64_t rows,
-                                           int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_backward<SoftmaxBackwardWorkspace<double>>(
-      y, d_y, d_x, rows, N, workspace, workspace_bytes, softmax_backward_short<double>,
-      softmax_backward<double>))
-}
-
-extern "C" int64_t softmax_backward_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<BF16>>(rows, N))
-}
-
-extern "C" int softmax_backward_bf16_openmp(const uint16_t* y, const uint16_t* d_y, uint16_t* d_x,
-                                            int64_t rows, int64_t N, void* workspace,
-                                            int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_backward<SoftmaxBackwardWorkspace<BF16>>(
-      y, d_y, d_x, rows, N, workspace, workspace_bytes, softmax_backward_short<BF16>, softmax_backward<BF16>))
-}
-
-extern "C" int64_t softmax_backward_f16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_softmax_backward<SoftmaxBackwardWorkspace<F16>>(rows, N))
-}
-
-extern "C" int softmax_backward_f16_openmp(const uint16_t* y, const uint16_t* d_y, uint16_t* d_x,
-                                           int64_t rows, int64_t N, void* workspace,
-                                           int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_backward<SoftmaxBackwardWorkspace<F16>>(
-      y, d_y, d_x, rows, N, workspace, workspace_bytes, softmax_backward_short<F16>, softmax_backward<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define SOFTMAX_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                \
+  extern "C" int64_t softmax_backward_##NAME##_openmp_workspace(int64_t rows, int64_t N) {         \
+    BY_SET(return workspace_of_softmax_backward<T>(rows, N))                                       \
+  }                                                                                                \
+  extern "C" int softmax_backward_##NAME##_openmp(const STORED* y, const STORED* d_y, STORED* d_x, \
+                                                  int64_t rows, int64_t N, void* workspace,        \
+                                                  int64_t workspace_bytes) {                       \
+    BY_SET(return launch_softmax_backward<T>(y, d_y, d_x, rows, N, workspace, workspace_bytes))    \
+  }
+SOFTMAX_BACKWARD_FUNCTIONS(f32, float, float)
+SOFTMAX_BACKWARD_FUNCTIONS(f64, double, double)
+SOFTMAX_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
+SOFTMAX_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* softmax_backward_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -120,61 +120,40 @@ cudaError_t softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run, class RunWide>
-int launch_softmax_channels(const T* x, T* y, int64_t B, int64_t C, int64_t N, void* workspace,
-                            int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t N,
+                            void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {B, C, N}}, {2, y, {B, C, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || N == 0) return 0;
   const bool small = B * C * N < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(B, C, N);
+  const SoftmaxChannelsWorkspace space(B, C, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, y, B, C, N, memory.data, queue)
-                           : run_wide(x, y, B, C, N, memory.data, queue));
+  return cuda_status(small ? softmax_channels<int32_t, T>(x, y, B, C, N, memory.data, queue)
+                           : softmax_channels<int64_t, T>(x, y, B, C, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
 int64_t workspace_of_softmax_channels(int64_t B, int64_t C, int64_t N) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, N}})) return -status;
   if (B == 0 || C == 0 || N == 0) return 0;
-  return Space(B, C, N).bytes;
+  return SoftmaxChannelsWorkspace(B, C, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t softmax_channels_f32_cuda_workspace(int64_t B, int64_t C, int64_t N) {
-  return workspace_of_softmax_channels<SoftmaxChannelsWorkspace>(B, C, N);
-}
-
-extern "C" int softmax_channels_f32_cuda(const float* x, float* y, int64_t B, int64_t C, int64_t N,
-                                         void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_channels<SoftmaxChannelsWorkspace>(x, y, B, C, N, workspace, workspace_bytes, stream,
-                                                           softmax_channels<int32_t, float>,
-                                                           softmax_channels<int64_t, float>);
-}
-
-extern "C" int64_t softmax_channels_bf16_cuda_workspace(int64_t B, int64_t C, int64_t N) {
-  return workspace_of_softmax_channels<SoftmaxChannelsWorkspace>(B, C, N);
-}
-
-extern "C" int softmax_channels_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
-                                          void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_channels<SoftmaxChannelsWorkspace>(x, y, B, C, N, workspace, workspace_bytes, stream,
-                                                           softmax_channels<int32_t, BF16>,
-                                                           softmax_channels<int64_t, BF16>);
-}
-
-extern "C" int64_t softmax_channels_f16_cuda_workspace(int64_t B, int64_t C, int64_t N) {
-  return workspace_of_softmax_channels<SoftmaxChannelsWorkspace>(B, C, N);
-}
-
-extern "C" int softmax_channels_f16_cuda(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
-                                         void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_channels<SoftmaxChannelsWorkspace>(x, y, B, C, N, workspace, workspace_bytes, stream,
-                                                           softmax_channels<int32_t, F16>,
-                                                           softmax_channels<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define SOFTMAX_CHANNELS_FUNCTIONS(NAME, STORED, T)                                                          \
+  extern "C" int64_t softmax_channels_##NAME##_cuda_workspace(int64_t B, int64_t C, int64_t N) {             \
+    return workspace_of_softmax_channels(B, C, N);                                                           \
+  }                                                                                                          \
+  extern "C" int softmax_channels_##NAME##_cuda(const STORED* x, STORED* y, int64_t B, int64_t C, int64_t N, \
+                                                void* workspace, int64_t workspace_bytes, void* stream) {    \
+    return launch_softmax_channels<T>(x, y, B, C, N, workspace, workspace_bytes, stream);                    \
+  }
+SOFTMAX_CHANNELS_FUNCTIONS(f32, float, float)
+SOFTMAX_CHANNELS_FUNCTIONS(bf16, uint16_t, BF16)
+SOFTMAX_CHANNELS_FUNCTIONS(f16, uint16_t, F16)

@@ -25,7 +25,7 @@
 #include "softmax_channels_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -39,14 +39,8 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxChannelsWorkspace {
-  int64_t e;
-  int64_t greatest2;
-  int64_t total2;
-  int64_t greatest_part;
-  int64_t total_part;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
+  int64_t e, greatest2, total2, greatest_part, total_part, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit SoftmaxChannelsWorkspace(int64_t B, int64_t C, int64_t N) {
     const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
@@ -55,13 +49,15 @@ struct SoftmaxChannelsWorkspace {
     total2 = reserve(bytes, B * N, 4);
     greatest_part = reserve(bytes, C_shares * B * N, 4);
     total_part = reserve(bytes, C_shares * B * N, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({B, N});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 template <class T>
-void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t N, char* workspace) {
+void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t N, char* workspace,
+                      int64_t threads) {
   const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
   const SoftmaxChannelsWorkspace<T> space(B, C, N);
   float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
@@ -71,7 +67,7 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
   if (N >= 16) {
     const int64_t n_part = share_of(N, B, columns_of(C * (kBytes<T> + kBytes<Value<T>>), 512));
     const bool around_caches = B * C * N * kBytes<T> >= kBeyondCaches;
-    in_parallel(product_of(B, C, N) > 16384, [&]() IN_SET {
+    in_team(product_of(B, C, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const e = reinterpret_cast<float*>(mine + space.e);
       OMP(omp for collapse(2) schedule(static) nowait)
@@ -208,26 +204,26 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run>
-int launch_softmax_channels(const T* x, T* y, int64_t B, int64_t C, int64_t N, void* workspace,
-                            int64_t workspace_bytes, Run run) {
+template <class T>
+int launch_softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t N,
+                            void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {B, C, N}}, {2, y, {B, C, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || N == 0) return 0;
-  const Space space(B, C, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const SoftmaxChannelsWorkspace<T> space(B, C, N);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, y, B, C, N, memory.data);
+  softmax_channels<T>(x, y, B, C, N, memory.data, memory.threads);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_softmax_channels(int64_t B, int64_t C, int64_t N) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, N}})) return -status;
   if (B == 0 || C == 0 || N == 0) return 0;
-  return Space(B, C, N).bytes;
+  return bytes_of_team(SoftmaxChannelsWorkspace<T>(B, C, N));
 }
 
 }  // namespace KGEN_SET
@@ -237,35 +233,18 @@ int64_t workspace_of_softmax_channels(int64_t B, int64_t C, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t softmax_channels_f32_openmp_workspace(int64_t B, int64_t C, int64_t N) {
-  BY_SET(return workspace_of_softmax_channels<SoftmaxChannelsWorkspace<float>>(B, C, N))
-}
-
-extern "C" int softmax_channels_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t N,
-                                           void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_channels<SoftmaxChannelsWorkspace<float>>(
-      x, y, B, C, N, workspace, workspace_bytes, softmax_channels<float>))
-}
-
-extern "C" int64_t softmax_channels_bf16_openmp_workspace(int64_t B, int64_t C, int64_t N) {
-  BY_SET(return workspace_of_softmax_channels<SoftmaxChannelsWorkspace<BF16>>(B, C, N))
-}
-
-extern "C" int softmax_channels_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
-                                            void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_channels<SoftmaxChannelsWorkspace<BF16>>(
-      x, y, B, C, N, workspace, workspace_bytes, softmax_channels<BF16>))
-}
-
-extern "C" int64_t softmax_channels_f16_openmp_workspace(int64_t B, int64_t C, int64_t N) {
-  BY_SET(return workspace_of_softmax_channels<SoftmaxChannelsWorkspace<F16>>(B, C, N))
-}
-
-extern "C" int softmax_channels_f16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t N,
-                                           void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_channels<SoftmaxChannelsWorkspace<F16>>(
-      x, y, B, C, N, workspace, workspace_bytes, softmax_channels<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define SOFTMAX_CHANNELS_FUNCTIONS(NAME, T, STORED)                                                      \
+  extern "C" int64_t softmax_channels_##NAME##_openmp_workspace(int64_t B, int64_t C, int64_t N) {       \
+    BY_SET(return workspace_of_softmax_channels<T>(B, C, N))                                             \
+  }                                                                                                      \
+  extern "C" int softmax_channels_##NAME##_openmp(const STORED* x, STORED* y, int64_t B, int64_t C,      \
+                                                  int64_t N, void* workspace, int64_t workspace_bytes) { \
+    BY_SET(return launch_softmax_channels<T>(x, y, B, C, N, workspace, workspace_bytes))                 \
+  }
+SOFTMAX_CHANNELS_FUNCTIONS(f32, float, float)
+SOFTMAX_CHANNELS_FUNCTIONS(bf16, BF16, uint16_t)
+SOFTMAX_CHANNELS_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* softmax_channels_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

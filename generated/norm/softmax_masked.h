@@ -26,8 +26,8 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
+//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   softmax_masked_error explains it.
 
@@ -64,9 +64,11 @@
 extern "C" {
 #endif
 
-// x: f32[B, H, Q, K]
-// length: i32[B]
-// y: f32[B, H, Q, K]
+// Arguments; a function's name says what T is:
+//   x: T[B, H, Q, K]
+//   length: i32[B]
+//   y: T[B, H, Q, K]
+
 /* @function softmax_masked_f32 args: in x f32 [B, H, Q, K]; in length i32 [B]; out y f32 [B, H, Q, K]; size B; size H; size Q; size K; workspace workspace; workspace_openmp workspace */
 int64_t softmax_masked_f32_cuda_workspace(int64_t B, int64_t H, int64_t Q, int64_t K);
 int softmax_masked_f32_cuda(const float* x, const int32_t* length, float* y, int64_t B, int64_t H, int64_t Q,
@@ -75,9 +77,6 @@ int64_t softmax_masked_f32_openmp_workspace(int64_t B, int64_t H, int64_t Q, int
 int softmax_masked_f32_openmp(const float* x, const int32_t* length, float* y, int64_t B, int64_t H,
                               int64_t Q, int64_t K, void* workspace, int64_t workspace_bytes);
 
-// x: bf16[B, H, Q, K]
-// length: i32[B]
-// y: bf16[B, H, Q, K]
 /* @function softmax_masked_bf16 args: in x bf16 [B, H, Q, K]; in length i32 [B]; out y bf16 [B, H, Q, K]; size B; size H; size Q; size K; workspace workspace; workspace_openmp workspace */
 int64_t softmax_masked_bf16_cuda_workspace(int64_t B, int64_t H, int64_t Q, int64_t K);
 int softmax_masked_bf16_cuda(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B, int64_t H,
@@ -126,46 +125,30 @@ static inline const char* softmax_masked_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct softmax_masked_f32_arguments {
-  const float* x = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct softmax_masked_arguments {
+  const T* x = nullptr;
   const int32_t* length = nullptr;
-  float* y = nullptr;
+  T* y = nullptr;
   int64_t B = 0;
   int64_t H = 0;
   int64_t Q = 0;
   int64_t K = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int softmax_masked_cuda(const softmax_masked_arguments& a, void* stream) {
+    return kCuda(a.x, a.length, a.y, a.B, a.H, a.Q, a.K, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int softmax_masked_openmp(const softmax_masked_arguments& a) {
+    return kOpenmp(a.x, a.length, a.y, a.B, a.H, a.Q, a.K, a.workspace, a.workspace_bytes);
+  }
 };
-inline int softmax_masked_f32_cuda(const softmax_masked_f32_arguments& arguments, void* stream) {
-  return softmax_masked_f32_cuda(arguments.x, arguments.length, arguments.y, arguments.B, arguments.H,
-                                 arguments.Q, arguments.K, arguments.workspace, arguments.workspace_bytes,
-                                 stream);
-}
-inline int softmax_masked_f32_openmp(const softmax_masked_f32_arguments& arguments) {
-  return softmax_masked_f32_openmp(arguments.x, arguments.length, arguments.y, arguments.B, arguments.H,
-                                   arguments.Q, arguments.K, arguments.workspace, arguments.workspace_bytes);
-}
-struct softmax_masked_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const int32_t* length = nullptr;
-  uint16_t* y = nullptr;
-  int64_t B = 0;
-  int64_t H = 0;
-  int64_t Q = 0;
-  int64_t K = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int softmax_masked_bf16_cuda(const softmax_masked_bf16_arguments& arguments, void* stream) {
-  return softmax_masked_bf16_cuda(arguments.x, arguments.length, arguments.y, arguments.B, arguments.H,
-                                  arguments.Q, arguments.K, arguments.workspace, arguments.workspace_bytes,
-                                  stream);
-}
-inline int softmax_masked_bf16_openmp(const softmax_masked_bf16_arguments& arguments) {
-  return softmax_masked_bf16_openmp(arguments.x, arguments.length, arguments.y, arguments.B, arguments.H,
-                                    arguments.Q, arguments.K, arguments.workspace, arguments.workspace_bytes);
-}
+using softmax_masked_f32_arguments =
+    softmax_masked_arguments<float, softmax_masked_f32_cuda, softmax_masked_f32_openmp>;
+using softmax_masked_bf16_arguments =
+    softmax_masked_arguments<uint16_t, softmax_masked_bf16_cuda, softmax_masked_bf16_openmp>;
 
 #endif

@@ -59,9 +59,7 @@ __global__ void __launch_bounds__(512, 1)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index k = k_first + (i < remaining ? i : remaining - 1);
         const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        if (i < remaining && kept) {
-          greatest_own = maximum(greatest_own, to_value<T>(x_pack[i]));
-        }
+        if (i < remaining && kept) greatest_own = maximum(greatest_own, to_value<T>(x_pack[i]));
       }
     }
     greatest = maximum(
@@ -78,9 +76,7 @@ __global__ void __launch_bounds__(512, 1)
         const Index k = k_first + (i < remaining ? i : remaining - 1);
         const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
         const float e = kept ? expf(to_value<T>(x_pack[i]) - greatest) : 0.0f;
-        if (i < remaining && kept) {
-          total_own += e;
-        }
+        if (i < remaining && kept) total_own += e;
       }
     }
     total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
@@ -117,52 +113,46 @@ cudaError_t softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>*
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run, class RunWide>
-int launch_softmax_masked(const T* x, const int32_t* length, T* y, int64_t B, int64_t H, int64_t Q, int64_t K,
-                          void* workspace, int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
+                          int64_t Q, int64_t K, void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{4, B}, {5, H}, {6, Q}, {7, K}})) return status;
   const Array arrays[] = {{1, x, {B, H, Q, K}}, {2, length, {B}}, {3, y, {B, H, Q, K}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
   const bool small = larger(B * H * Q * K, B) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(B, H, Q, K);
+  const SoftmaxMaskedWorkspace<T> space(B, H, Q, K);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, length, y, B, H, Q, K, memory.data, queue)
-                           : run_wide(x, length, y, B, H, Q, K, memory.data, queue));
+  return cuda_status(small ? softmax_masked<int32_t, T>(x, length, y, B, H, Q, K, memory.data, queue)
+                           : softmax_masked<int64_t, T>(x, length, y, B, H, Q, K, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_softmax_masked(int64_t B, int64_t H, int64_t Q, int64_t K) {
   if (const int status = check_sizes({{4, B}, {5, H}, {6, Q}, {7, K}})) return -status;
   if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
-  return Space(B, H, Q, K).bytes;
+  return SoftmaxMaskedWorkspace<T>(B, H, Q, K).bytes;
 }
 
 }  // namespace
 
 extern "C" int64_t softmax_masked_f32_cuda_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  return workspace_of_softmax_masked<SoftmaxMaskedWorkspace<float>>(B, H, Q, K);
+  return workspace_of_softmax_masked<float>(B, H, Q, K);
 }
-
 extern "C" int softmax_masked_f32_cuda(const float* x, const int32_t* length, float* y, int64_t B, int64_t H,
                                        int64_t Q, int64_t K, void* workspace, int64_t workspace_bytes,
                                        void* stream) {
-  return launch_softmax_masked<SoftmaxMaskedWorkspace<float>>(
-      x, length, y, B, H, Q, K, workspace, workspace_bytes, stream, softmax_masked<int32_t, float>,
-      softmax_masked<int64_t, float>);
+  return launch_softmax_masked<float>(x, length, y, B, H, Q, K, workspace, workspace_bytes, stream);
 }
 
 extern "C" int64_t softmax_masked_bf16_cuda_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  return workspace_of_softmax_masked<SoftmaxMaskedWorkspace<BF16>>(B, H, Q, K);
+  return workspace_of_softmax_masked<BF16>(B, H, Q, K);
 }
-
 extern "C" int softmax_masked_bf16_cuda(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B,
                                         int64_t H, int64_t Q, int64_t K, void* workspace,
                                         int64_t workspace_bytes, void* stream) {
-  return launch_softmax_masked<SoftmaxMaskedWorkspace<BF16>>(
-      x, length, y, B, H, Q, K, workspace, workspace_bytes, stream, softmax_masked<int32_t, BF16>,
-      softmax_masked<int64_t, BF16>);
+  return launch_softmax_masked<BF16>(x, length, y, B, H, Q, K, workspace, workspace_bytes, stream);
 }

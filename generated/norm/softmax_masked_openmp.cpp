@@ -23,7 +23,7 @@
 #include "softmax_masked_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -61,9 +61,7 @@ void softmax_masked_short(const Stored<T>* x, const int32_t* length, Stored<T>* 
                              greatest)
                        : Lanes<float, kLanes32>(0.0f);
               e[k] = e_here;
-              if (kept) {
-                total += e_here;
-              }
+              if (kept) total += e_here;
             }
             for (int64_t k = 0; k < K; ++k) {
               const bool kept = k <= q && k < int64_t(length[b]);
@@ -107,9 +105,7 @@ void softmax_masked_short2(const Stored<T>* x, const int32_t* length, Stored<T>*
                   0.0f);
               e[k] = e_here;
               const auto chosen = active && kept;
-              if (any_lane(chosen)) {
-                total += keep(chosen, e_here, 0.0f);
-              }
+              if (any_lane(chosen)) total += keep(chosen, e_here, 0.0f);
             }
             for (int64_t k = 0; k < K; ++k) {
               const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
@@ -125,27 +121,23 @@ void softmax_masked_short2(const Stored<T>* x, const int32_t* length, Stored<T>*
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxMaskedWorkspace {
-  int64_t e;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
+  int64_t e, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit SoftmaxMaskedWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-    (void)B;
-    (void)H;
-    (void)Q;
     e = reserve(thread_bytes, K, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({B, H, Q});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 template <class T>
 void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H, int64_t Q,
-                    int64_t K, char* workspace) {
+                    int64_t K, char* workspace, int64_t threads) {
   const SoftmaxMaskedWorkspace space(B, H, Q, K);
   const bool around_caches = B * H * Q * K * kBytes<T> >= kBeyondCaches;
-  in_parallel(product_of(B, H, Q, K) > 16384, [&]() IN_SET {
+  in_team(product_of(B, H, Q, K) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const e = reinterpret_cast<float*>(mine + space.e);
     OMP(omp for collapse(3) schedule(static) nowait)
@@ -198,37 +190,35 @@ void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class RunShort, class RunShort2, class Run>
-int launch_softmax_masked(const T* x, const int32_t* length, T* y, int64_t B, int64_t H, int64_t Q, int64_t K,
-                          void* workspace, int64_t workspace_bytes, RunShort run_short, RunShort2 run_short2,
-                          Run run) {
+template <class T>
+int launch_softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
+                          int64_t Q, int64_t K, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, B}, {5, H}, {6, Q}, {7, K}})) return status;
   const Array arrays[] = {{1, x, {B, H, Q, K}}, {2, length, {B}}, {3, y, {B, H, Q, K}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
   if (Q <= 15 && K <= 15) {
-    run_short(x, length, y, B, H, Q, K);
+    softmax_masked_short<T>(x, length, y, B, H, Q, K);
     return 0;
   }
   if (K <= 15) {
-    run_short2(x, length, y, B, H, Q, K);
+    softmax_masked_short2<T>(x, length, y, B, H, Q, K);
     return 0;
   }
-  const Space space(B, H, Q, K);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const SoftmaxMaskedWorkspace space(B, H, Q, K);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, length, y, B, H, Q, K, memory.data);
+  softmax_masked<T>(x, length, y, B, H, Q, K, memory.data, memory.threads);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
 int64_t workspace_of_softmax_masked(int64_t B, int64_t H, int64_t Q, int64_t K) {
   if (const int status = check_sizes({{4, B}, {5, H}, {6, Q}, {7, K}})) return -status;
   if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
   if (Q <= 15 && K <= 15) return 0;
   if (K <= 15) return 0;
-  return Space(B, H, Q, K).bytes;
+  return bytes_of_team(SoftmaxMaskedWorkspace(B, H, Q, K));
 }
 
 }  // namespace KGEN_SET
@@ -239,27 +229,21 @@ int64_t workspace_of_softmax_masked(int64_t B, int64_t H, int64_t Q, int64_t K) 
 #if !defined(KGEN_SET)
 
 extern "C" int64_t softmax_masked_f32_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  BY_SET(return workspace_of_softmax_masked<SoftmaxMaskedWorkspace>(B, H, Q, K))
+  BY_SET(return workspace_of_softmax_masked(B, H, Q, K))
 }
-
 extern "C" int softmax_masked_f32_openmp(const float* x, const int32_t* length, float* y, int64_t B,
                                          int64_t H, int64_t Q, int64_t K, void* workspace,
                                          int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_masked<SoftmaxMaskedWorkspace>(
-      x, length, y, B, H, Q, K, workspace, workspace_bytes, softmax_masked_short<float>,
-      softmax_masked_short2<float>, softmax_masked<float>))
+  BY_SET(return launch_softmax_masked<float>(x, length, y, B, H, Q, K, workspace, workspace_bytes))
 }
 
 extern "C" int64_t softmax_masked_bf16_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  BY_SET(return workspace_of_softmax_masked<SoftmaxMaskedWorkspace>(B, H, Q, K))
+  BY_SET(return workspace_of_softmax_masked(B, H, Q, K))
 }
-
 extern "C" int softmax_masked_bf16_openmp(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B,
                                           int64_t H, int64_t Q, int64_t K, void* workspace,
                                           int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_masked<SoftmaxMaskedWorkspace>(
-      x, length, y, B, H, Q, K, workspace, workspace_bytes, softmax_masked_short<BF16>,
-      softmax_masked_short2<BF16>, softmax_masked<BF16>))
+  BY_SET(return launch_softmax_masked<BF16>(x, length, y, B, H, Q, K, workspace, workspace_bytes))
 }
 
 extern "C" const char* softmax_masked_openmp_instructions(void) {

@@ -26,7 +26,7 @@
 #include "softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -43,23 +43,20 @@ void softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(
-          row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-            Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
-            for (int64_t n = 0; n < N; ++n) {
-              greatest = maximum(greatest, to_value<T>(load_every(&x[row * N + n], N, active)));
-            }
-            Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-            Lanes<Value<T>, kLanesOf<Value<T>>> e[15] = {};
-            for (int64_t n = 0; n < N; ++n) {
-              const auto e_here = exp(to_value<T>(load_every(&x[row * N + n], N, active)) - greatest);
-              e[n] = e_here;
-              total += e_here;
-            }
-            for (int64_t n = 0; n < N; ++n) {
-              store_every(&y[row * N + n], N, active, to_stored<T>(e[n] / total));
-            }
-          });
+      for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
+        Vector<T> greatest = -Value<T>(INFINITY);
+        for (int64_t n = 0; n < N; ++n) {
+          greatest = maximum(greatest, to_value<T>(load_every(&x[row * N + n], N, active)));
+        }
+        Vector<T> total = Value<T>(0);
+        Vector<T> e[15] = {};
+        for (int64_t n = 0; n < N; ++n) {
+          const auto e_here = exp(to_value<T>(load_every(&x[row * N + n], N, active)) - greatest);
+          e[n] = e_here;
+          total += e_here;
+        }
+        for (int64_t n = 0; n < N; ++n) store_every(&y[row * N + n], N, active, to_stored<T>(e[n] / total));
+      });
     }
   });
 }
@@ -67,14 +64,8 @@ void softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxWorkspace {
-  int64_t e;
-  int64_t greatest2;
-  int64_t total2;
-  int64_t greatest_part;
-  int64_t total_part;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
+  int64_t e, greatest2, total2, greatest_part, total_part, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit SoftmaxWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
@@ -83,13 +74,14 @@ struct SoftmaxWorkspace {
     total2 = reserve(bytes, rows, kBytes<Value<T>>);
     greatest_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    threads = reserve(bytes, thread_count(), thread_bytes);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({rows});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 template <class T>
-void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
+void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace, int64_t threads) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const SoftmaxWorkspace<T> space(rows, N);
   Value<T>* const greatest2 = reinterpret_cast<Value<T>*>(workspace + space.greatest2);
@@ -98,15 +90,15 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N <= 4194304 / (kBytes<T> + kBytes<Value<T>>)) {
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+    in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       Value<T>* const e = reinterpret_cast<Value<T>*>(mine + space.e);
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
         Value<T> greatest = -Value<T>(INFINITY);
-        Extreme<Value<T>, kLanesOf<Value<T>>> greatest_lanes = -Value<T>(INFINITY);
-        for_lanes<kLanesOf<Value<T>>>(0, N, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
+        Extreme<Value<T>, kLanesOf<T>> greatest_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<T>>(0, N, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
           greatest_lanes = maximum(
               greatest_lanes, keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
         });
@@ -114,8 +106,8 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
             maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
         Value<T> total = Value<T>(0);
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
+          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(
               n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
                 prefetch(&x[row_ahead * N + n]);
                 const auto e_here = exp(to_value<T>(load(&x[row * N + n], active)) - greatest);
@@ -124,7 +116,7 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
               });
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
+        for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           store_around(&y[row * N + n], active, to_stored<T>(quotient(load(&e[n], active), total)),
                        around_caches);
         });
@@ -144,13 +136,12 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
             const int64_t n_end2 = smaller(n_first + 4096, n_end);
             const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
             Value<T> greatest_now = greatest;
-            Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
-            for_lanes<kLanesOf<Value<T>>>(
-                n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) IN_SET {
-                  greatest_now_lanes =
-                      maximum(greatest_now_lanes,
-                              keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
-                });
+            Extreme<Value<T>, kLanesOf<T>> greatest_now_lanes = -Value<T>(INFINITY);
+            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) IN_SET {
+              greatest_now_lanes =
+                  maximum(greatest_now_lanes,
+                          keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
+            });
             greatest_now = maximum(greatest_now, across(greatest_now_lanes,
                                                         [](auto a, auto b) IN_SET { return maximum(a, b); }));
             if (greatest_now > greatest) {
@@ -158,8 +149,8 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
                   greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
             }
             greatest = greatest_now;
-            Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            Vector<T> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) IN_SET {
               if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
               total_lanes +=
                   keep(active, exp(to_value<T>(load(&x[row * N + n], active)) - greatest), Value<T>(0));
@@ -171,9 +162,9 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
         }
       }
     });
-    for_lanes<kLanesOf<Value<T>>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Lanes<Value<T>, kLanesOf<Value<T>>> greatest = -Value<T>(INFINITY);
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+    for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
+      Vector<T> greatest = -Value<T>(INFINITY);
+      Vector<T> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
       }
@@ -196,7 +187,7 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
           const Value<T> total = total2[row];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanesOf<Value<T>>>(
+          for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(
                     &y[row * N + n], active,
@@ -211,31 +202,31 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class RunShort, class Run>
-int launch_softmax(const T* x, T* y, int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
-                   RunShort run_short, Run run) {
+template <class T>
+int launch_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, void* workspace,
+                   int64_t workspace_bytes) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}}, {2, y, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
   if (N <= 15) {
-    run_short(x, y, rows, N);
+    softmax_short<T>(x, y, rows, N);
     return 0;
   }
-  const Space space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const SoftmaxWorkspace<T> space(rows, N);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, y, rows, N, memory.data);
+  softmax<T>(x, y, rows, N, memory.data, memory.threads);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_softmax(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
   if (N <= 15) return 0;
-  return Space(rows, N).bytes;
+  return bytes_of_team(SoftmaxWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET
@@ -245,45 +236,19 @@ int64_t workspace_of_softmax(int64_t rows, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t softmax_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_softmax<SoftmaxWorkspace<float>>(rows, N))
-}
-
-extern "C" int softmax_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
-                                  int64_t workspace_bytes) {
-  BY_SET(return launch_softmax<SoftmaxWorkspace<float>>(x, y, rows, N, workspace, workspace_bytes,
-                                                        softmax_short<float>, softmax<float>))
-}
-
-extern "C" int64_t softmax_f64_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_softmax<SoftmaxWorkspace<double>>(rows, N))
-}
-
-extern "C" int softmax_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
-                                  int64_t workspace_bytes) {
-  BY_SET(return launch_softmax<SoftmaxWorkspace<double>>(x, y, rows, N, workspace, workspace_bytes,
-                                                         softmax_short<double>, softmax<double>))
-}
-
-extern "C" int64_t softmax_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_softmax<SoftmaxWorkspace<BF16>>(rows, N))
-}
-
-extern "C" int softmax_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
-                                   int64_t workspace_bytes) {
-  BY_SET(return launch_softmax<SoftmaxWorkspace<BF16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                       softmax_short<BF16>, softmax<BF16>))
-}
-
-extern "C" int64_t softmax_f16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_softmax<SoftmaxWorkspace<F16>>(rows, N))
-}
-
-extern "C" int softmax_f16_openmp(const uint16_t* x, uint16_t* y, int64_t rows, int64_t N, void* workspace,
-                                  int64_t workspace_bytes) {
-  BY_SET(return launch_softmax<SoftmaxWorkspace<F16>>(x, y, rows, N, workspace, workspace_bytes,
-                                                      softmax_short<F16>, softmax<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define SOFTMAX_FUNCTIONS(NAME, T, STORED)                                                    \
+  extern "C" int64_t softmax_##NAME##_openmp_workspace(int64_t rows, int64_t N) {             \
+    BY_SET(return workspace_of_softmax<T>(rows, N))                                           \
+  }                                                                                           \
+  extern "C" int softmax_##NAME##_openmp(const STORED* x, STORED* y, int64_t rows, int64_t N, \
+                                         void* workspace, int64_t workspace_bytes) {          \
+    BY_SET(return launch_softmax<T>(x, y, rows, N, workspace, workspace_bytes))               \
+  }
+SOFTMAX_FUNCTIONS(f32, float, float)
+SOFTMAX_FUNCTIONS(f64, double, double)
+SOFTMAX_FUNCTIONS(bf16, BF16, uint16_t)
+SOFTMAX_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* softmax_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

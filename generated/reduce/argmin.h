@@ -27,8 +27,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; argmin_error
 //   explains it.
 
@@ -65,27 +64,23 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// position: i64[M]
-// value: f32[M]
+// Arguments; a function's name says what T is:
+//   x: T[M, N]
+//   position: i64[M]
+//   value: T[M]
+
 /* @function argmin_f32 args: in x f32 [M, N]; out position i64 [M]; out value f32 [M]; size M; size N; workspace workspace */
 int64_t argmin_f32_cuda_workspace(int64_t M, int64_t N);
 int argmin_f32_cuda(const float* x, int64_t* position, float* value, int64_t M, int64_t N, void* workspace,
                     int64_t workspace_bytes, void* stream);
 int argmin_f32_openmp(const float* x, int64_t* position, float* value, int64_t M, int64_t N);
 
-// x: f64[M, N]
-// position: i64[M]
-// value: f64[M]
 /* @function argmin_f64 args: in x f64 [M, N]; out position i64 [M]; out value f64 [M]; size M; size N; workspace workspace */
 int64_t argmin_f64_cuda_workspace(int64_t M, int64_t N);
 int argmin_f64_cuda(const double* x, int64_t* position, double* value, int64_t M, int64_t N, void* workspace,
                     int64_t workspace_bytes, void* stream);
 int argmin_f64_openmp(const double* x, int64_t* position, double* value, int64_t M, int64_t N);
 
-// x: bf16[M, N]
-// position: i64[M]
-// value: bf16[M]
 /* @function argmin_bf16 args: in x bf16 [M, N]; out position i64 [M]; out value bf16 [M]; size M; size N; workspace workspace */
 int64_t argmin_bf16_cuda_workspace(int64_t M, int64_t N);
 int argmin_bf16_cuda(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N,
@@ -131,54 +126,25 @@ static inline const char* argmin_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct argmin_f32_arguments {
-  const float* x = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct argmin_arguments {
+  const T* x = nullptr;
   int64_t* position = nullptr;
-  float* value = nullptr;
+  T* value = nullptr;
   int64_t M = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int argmin_cuda(const argmin_arguments& a, void* stream) {
+    return kCuda(a.x, a.position, a.value, a.M, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int argmin_openmp(const argmin_arguments& a) { return kOpenmp(a.x, a.position, a.value, a.M, a.N); }
 };
-inline int argmin_f32_cuda(const argmin_f32_arguments& arguments, void* stream) {
-  return argmin_f32_cuda(arguments.x, arguments.position, arguments.value, arguments.M, arguments.N,
-                         arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int argmin_f32_openmp(const argmin_f32_arguments& arguments) {
-  return argmin_f32_openmp(arguments.x, arguments.position, arguments.value, arguments.M, arguments.N);
-}
-struct argmin_f64_arguments {
-  const double* x = nullptr;
-  int64_t* position = nullptr;
-  double* value = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int argmin_f64_cuda(const argmin_f64_arguments& arguments, void* stream) {
-  return argmin_f64_cuda(arguments.x, arguments.position, arguments.value, arguments.M, arguments.N,
-                         arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int argmin_f64_openmp(const argmin_f64_arguments& arguments) {
-  return argmin_f64_openmp(arguments.x, arguments.position, arguments.value, arguments.M, arguments.N);
-}
-struct argmin_bf16_arguments {
-  const uint16_t* x = nullptr;
-  int64_t* position = nullptr;
-  uint16_t* value = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int argmin_bf16_cuda(const argmin_bf16_arguments& arguments, void* stream) {
-  return argmin_bf16_cuda(arguments.x, arguments.position, arguments.value, arguments.M, arguments.N,
-                          arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int argmin_bf16_openmp(const argmin_bf16_arguments& arguments) {
-  return argmin_bf16_openmp(arguments.x, arguments.position, arguments.value, arguments.M, arguments.N);
-}
+using argmin_f32_arguments = argmin_arguments<float, argmin_f32_cuda, argmin_f32_openmp>;
+using argmin_f64_arguments = argmin_arguments<double, argmin_f64_cuda, argmin_f64_openmp>;
+using argmin_bf16_arguments = argmin_arguments<uint16_t, argmin_bf16_cuda, argmin_bf16_openmp>;
 
 #endif

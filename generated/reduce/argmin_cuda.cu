@@ -60,9 +60,7 @@ __global__ void __launch_bounds__(512, 1)
             where_own = int64_t(n);
           }
         }
-        if (i < remaining) {
-          least_own = minimum(least_own, to_value<T>(x_pack[i]));
-        }
+        if (i < remaining) least_own = minimum(least_own, to_value<T>(x_pack[i]));
       }
     }
     const Best<Value<T>> found =
@@ -74,12 +72,8 @@ __global__ void __launch_bounds__(512, 1)
     }
     least =
         minimum(least, team.fold(least_own, [](Value<T> a, Value<T> b) { return Value<T>(minimum(a, b)); }));
-    if (writes) {
-      position[m] = where;
-    }
-    if (writes) {
-      value[m] = to_stored<T>(least);
-    }
+    if (writes) position[m] = where;
+    if (writes) value[m] = to_stored<T>(least);
   }
 }
 
@@ -98,58 +92,40 @@ cudaError_t argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int6
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run, class RunWide>
-int launch_argmin(const T* x, int64_t* position, T* value, int64_t M, int64_t N, void* workspace,
-                  int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N,
+                  void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, position, {M}}, {3, value, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(M, N);
+  const ArgminWorkspace space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, position, value, M, N, memory.data, queue)
-                           : run_wide(x, position, value, M, N, memory.data, queue));
+  return cuda_status(small ? argmin<int32_t, T>(x, position, value, M, N, memory.data, queue)
+                           : argmin<int64_t, T>(x, position, value, M, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
 int64_t workspace_of_argmin(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if (M == 0) return 0;
-  return Space(M, N).bytes;
+  return ArgminWorkspace(M, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t argmin_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_argmin<ArgminWorkspace>(M, N);
-}
-
-extern "C" int argmin_f32_cuda(const float* x, int64_t* position, float* value, int64_t M, int64_t N,
-                               void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_argmin<ArgminWorkspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
-                                        argmin<int32_t, float>, argmin<int64_t, float>);
-}
-
-extern "C" int64_t argmin_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_argmin<ArgminWorkspace>(M, N);
-}
-
-extern "C" int argmin_f64_cuda(const double* x, int64_t* position, double* value, int64_t M, int64_t N,
-                               void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_argmin<ArgminWorkspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
-                                        argmin<int32_t, double>, argmin<int64_t, double>);
-}
-
-extern "C" int64_t argmin_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_argmin<ArgminWorkspace>(M, N);
-}
-
-extern "C" int argmin_bf16_cuda(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M, int64_t N,
-                                void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_argmin<ArgminWorkspace>(x, position, value, M, N, workspace, workspace_bytes, stream,
-                                        argmin<int32_t, BF16>, argmin<int64_t, BF16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ARGMIN_FUNCTIONS(NAME, STORED, T)                                                                  \
+  extern "C" int64_t argmin_##NAME##_cuda_workspace(int64_t M, int64_t N) {                                \
+    return workspace_of_argmin(M, N);                                                                      \
+  }                                                                                                        \
+  extern "C" int argmin_##NAME##_cuda(const STORED* x, int64_t* position, STORED* value, int64_t M,        \
+                                      int64_t N, void* workspace, int64_t workspace_bytes, void* stream) { \
+    return launch_argmin<T>(x, position, value, M, N, workspace, workspace_bytes, stream);                 \
+  }
+ARGMIN_FUNCTIONS(f32, float, float)
+ARGMIN_FUNCTIONS(f64, double, double)
+ARGMIN_FUNCTIONS(bf16, uint16_t, BF16)

@@ -21,7 +21,7 @@
 #include "argmin_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -68,16 +68,16 @@ void argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, 
       Value<T> best = Value<T>(0);
       Value<T> least = Value<T>(INFINITY);
       for (int64_t n_block = 0; n_block < N; n_block += 32768) {
-        Best<Value<T>, int32_t, kLanesOf<Value<T>>, false> best_lanes;
-        Extreme<Value<T>, kLanesOf<Value<T>>> least_lanes = Value<T>(INFINITY);
-        for_lanes<kLanesOf<Value<T>>>(
-            n_block, smaller(n_block + 32768, N),
-            [=, &best_lanes, &least_lanes](int64_t n, auto active) IN_SET {
-              if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-              const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-              best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanesOf<Value<T>>>(n - n_block));
-              least_lanes = minimum(least_lanes, keep(active, x_, Value<T>(INFINITY)));
-            });
+        Best<Value<T>, int32_t, kLanesOf<T>, false> best_lanes;
+        Extreme<Value<T>, kLanesOf<T>> least_lanes = Value<T>(INFINITY);
+        for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 32768, N),
+                               [=, &best_lanes, &least_lanes](int64_t n, auto active) IN_SET {
+                                 if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+                                 const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
+                                 best_lanes.meet(mask_of(active), x_,
+                                                 positions_as<int32_t, kLanesOf<T>>(n - n_block));
+                                 least_lanes = minimum(least_lanes, keep(active, x_, Value<T>(INFINITY)));
+                               });
         fold_best(best_lanes, n_block, where, best, below<Value<T>>);
         least = minimum(least, across(least_lanes, [](auto a, auto b) IN_SET { return minimum(a, b); }));
       }
@@ -88,18 +88,17 @@ void argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, 
 }
 
 // Checks the arguments, then runs.
-template <class T, class RunShort, class Run>
-int launch_argmin(const T* x, int64_t* position, T* value, int64_t M, int64_t N, RunShort run_short,
-                  Run run) {
+template <class T>
+int launch_argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, position, {M}}, {3, value, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
   if (N <= 15) {
-    run_short(x, position, value, M, N);
+    argmin_short<T>(x, position, value, M, N);
     return 0;
   }
-  run(x, position, value, M, N);
+  argmin<T>(x, position, value, M, N);
   return 0;
 }
 
@@ -110,18 +109,15 @@ int launch_argmin(const T* x, int64_t* position, T* value, int64_t M, int64_t N,
 
 #if !defined(KGEN_SET)
 
-extern "C" int argmin_f32_openmp(const float* x, int64_t* position, float* value, int64_t M, int64_t N) {
-  BY_SET(return launch_argmin(x, position, value, M, N, argmin_short<float>, argmin<float>))
-}
-
-extern "C" int argmin_f64_openmp(const double* x, int64_t* position, double* value, int64_t M, int64_t N) {
-  BY_SET(return launch_argmin(x, position, value, M, N, argmin_short<double>, argmin<double>))
-}
-
-extern "C" int argmin_bf16_openmp(const uint16_t* x, int64_t* position, uint16_t* value, int64_t M,
-                                  int64_t N) {
-  BY_SET(return launch_argmin(x, position, value, M, N, argmin_short<BF16>, argmin<BF16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ARGMIN_FUNCTIONS(NAME, STORED, T)                                                             \
+  extern "C" int argmin_##NAME##_openmp(const STORED* x, int64_t* position, STORED* value, int64_t M, \
+                                        int64_t N) {                                                  \
+    BY_SET(return launch_argmin<T>(x, position, value, M, N))                                         \
+  }
+ARGMIN_FUNCTIONS(f32, float, float)
+ARGMIN_FUNCTIONS(f64, double, double)
+ARGMIN_FUNCTIONS(bf16, uint16_t, BF16)
 
 extern "C" const char* argmin_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

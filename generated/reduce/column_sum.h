@@ -26,8 +26,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; column_sum_error
 //   explains it.
 
@@ -64,8 +63,10 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// total: f32[N]
+// Arguments; a function's name says what T and S are:
+//   x: T[M, N]
+//   total: S[N]
+
 /* @function column_sum_f32_f32 args: in x f32 [M, N]; out total f32 [N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t column_sum_f32_f32_cuda_workspace(int64_t M, int64_t N);
 int column_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int64_t N, void* workspace,
@@ -74,8 +75,6 @@ int64_t column_sum_f32_f32_openmp_workspace(int64_t M, int64_t N);
 int column_sum_f32_f32_openmp(const float* x, float* total, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
-// x: f64[M, N]
-// total: f64[N]
 /* @function column_sum_f64_f64 args: in x f64 [M, N]; out total f64 [N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t column_sum_f64_f64_cuda_workspace(int64_t M, int64_t N);
 int column_sum_f64_f64_cuda(const double* x, double* total, int64_t M, int64_t N, void* workspace,
@@ -84,8 +83,6 @@ int64_t column_sum_f64_f64_openmp_workspace(int64_t M, int64_t N);
 int column_sum_f64_f64_openmp(const double* x, double* total, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
-// x: bf16[M, N]
-// total: f32[N]
 /* @function column_sum_bf16_f32 args: in x bf16 [M, N]; out total f32 [N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t column_sum_bf16_f32_cuda_workspace(int64_t M, int64_t N);
 int column_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
@@ -94,8 +91,6 @@ int64_t column_sum_bf16_f32_openmp_workspace(int64_t M, int64_t N);
 int column_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
                                int64_t workspace_bytes);
 
-// x: f16[M, N]
-// total: f32[N]
 /* @function column_sum_f16_f32 args: in x f16 [M, N]; out total f32 [N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t column_sum_f16_f32_cuda_workspace(int64_t M, int64_t N);
 int column_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
@@ -137,70 +132,31 @@ static inline const char* column_sum_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct column_sum_f32_f32_arguments {
-  const float* x = nullptr;
-  float* total = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class XElement, class TotalElement, auto* kCuda, auto* kOpenmp>
+struct column_sum_arguments {
+  const XElement* x = nullptr;
+  TotalElement* total = nullptr;
   int64_t M = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int column_sum_cuda(const column_sum_arguments& a, void* stream) {
+    return kCuda(a.x, a.total, a.M, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int column_sum_openmp(const column_sum_arguments& a) {
+    return kOpenmp(a.x, a.total, a.M, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int column_sum_f32_f32_cuda(const column_sum_f32_f32_arguments& arguments, void* stream) {
-  return column_sum_f32_f32_cuda(arguments.x, arguments.total, arguments.M, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int column_sum_f32_f32_openmp(const column_sum_f32_f32_arguments& arguments) {
-  return column_sum_f32_f32_openmp(arguments.x, arguments.total, arguments.M, arguments.N,
-                                   arguments.workspace, arguments.workspace_bytes);
-}
-struct column_sum_f64_f64_arguments {
-  const double* x = nullptr;
-  double* total = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int column_sum_f64_f64_cuda(const column_sum_f64_f64_arguments& arguments, void* stream) {
-  return column_sum_f64_f64_cuda(arguments.x, arguments.total, arguments.M, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int column_sum_f64_f64_openmp(const column_sum_f64_f64_arguments& arguments) {
-  return column_sum_f64_f64_openmp(arguments.x, arguments.total, arguments.M, arguments.N,
-                                   arguments.workspace, arguments.workspace_bytes);
-}
-struct column_sum_bf16_f32_arguments {
-  const uint16_t* x = nullptr;
-  float* total = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int column_sum_bf16_f32_cuda(const column_sum_bf16_f32_arguments& arguments, void* stream) {
-  return column_sum_bf16_f32_cuda(arguments.x, arguments.total, arguments.M, arguments.N, arguments.workspace,
-                                  arguments.workspace_bytes, stream);
-}
-inline int column_sum_bf16_f32_openmp(const column_sum_bf16_f32_arguments& arguments) {
-  return column_sum_bf16_f32_openmp(arguments.x, arguments.total, arguments.M, arguments.N,
-                                    arguments.workspace, arguments.workspace_bytes);
-}
-struct column_sum_f16_f32_arguments {
-  const uint16_t* x = nullptr;
-  float* total = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int column_sum_f16_f32_cuda(const column_sum_f16_f32_arguments& arguments, void* stream) {
-  return column_sum_f16_f32_cuda(arguments.x, arguments.total, arguments.M, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int column_sum_f16_f32_openmp(const column_sum_f16_f32_arguments& arguments) {
-  return column_sum_f16_f32_openmp(arguments.x, arguments.total, arguments.M, arguments.N,
-                                   arguments.workspace, arguments.workspace_bytes);
-}
+using column_sum_f32_f32_arguments =
+    column_sum_arguments<float, float, column_sum_f32_f32_cuda, column_sum_f32_f32_openmp>;
+using column_sum_f64_f64_arguments =
+    column_sum_arguments<double, double, column_sum_f64_f64_cuda, column_sum_f64_f64_openmp>;
+using column_sum_bf16_f32_arguments =
+    column_sum_arguments<uint16_t, float, column_sum_bf16_f32_cuda, column_sum_bf16_f32_openmp>;
+using column_sum_f16_f32_arguments =
+    column_sum_arguments<uint16_t, float, column_sum_f16_f32_cuda, column_sum_f16_f32_openmp>;
 
 #endif

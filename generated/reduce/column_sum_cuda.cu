@@ -61,9 +61,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     total2_own = column_fold(total2_own, [](S a, S b) { return S(a + b); });
   }
   total2 = total2 + total2_own;
-  if (writes) {
-    total[n] = total2;
-  }
+  if (writes) total[n] = total2;
 }
 
 template <class Index, class S, class T>
@@ -87,72 +85,42 @@ cudaError_t column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char*
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class TotalElement, class Run, class RunWide>
-int launch_column_sum(const XElement* x, TotalElement* total, int64_t M, int64_t N, void* workspace,
-                      int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+template <class S, class T>
+int launch_column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* workspace,
+                      int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, total, {N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0) return 0;
   const bool small = larger(M * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(M, N);
+  const ColumnSumWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, total, M, N, memory.data, queue)
-                           : run_wide(x, total, M, N, memory.data, queue));
+  return cuda_status(small ? column_sum<int32_t, S, T>(x, total, M, N, memory.data, queue)
+                           : column_sum<int64_t, S, T>(x, total, M, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_column_sum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (N == 0) return 0;
-  return Space(M, N).bytes;
+  return ColumnSumWorkspace<S, T>(M, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t column_sum_f32_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumWorkspace<float, float>>(M, N);
-}
-
-extern "C" int column_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int64_t N, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_column_sum<ColumnSumWorkspace<float, float>>(x, total, M, N, workspace, workspace_bytes,
-                                                             stream, column_sum<int32_t, float, float>,
-                                                             column_sum<int64_t, float, float>);
-}
-
-extern "C" int64_t column_sum_f64_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumWorkspace<double, double>>(M, N);
-}
-
-extern "C" int column_sum_f64_f64_cuda(const double* x, double* total, int64_t M, int64_t N, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_column_sum<ColumnSumWorkspace<double, double>>(x, total, M, N, workspace, workspace_bytes,
-                                                               stream, column_sum<int32_t, double, double>,
-                                                               column_sum<int64_t, double, double>);
-}
-
-extern "C" int64_t column_sum_bf16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumWorkspace<float, BF16>>(M, N);
-}
-
-extern "C" int column_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N,
-                                        void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_column_sum<ColumnSumWorkspace<float, BF16>>(x, total, M, N, workspace, workspace_bytes,
-                                                            stream, column_sum<int32_t, float, BF16>,
-                                                            column_sum<int64_t, float, BF16>);
-}
-
-extern "C" int64_t column_sum_f16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_column_sum<ColumnSumWorkspace<float, F16>>(M, N);
-}
-
-extern "C" int column_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_column_sum<ColumnSumWorkspace<float, F16>>(x, total, M, N, workspace, workspace_bytes, stream,
-                                                           column_sum<int32_t, float, F16>,
-                                                           column_sum<int64_t, float, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define COLUMN_SUM_FUNCTIONS(NAME, T, S, STORED)                                                            \
+  extern "C" int64_t column_sum_##NAME##_cuda_workspace(int64_t M, int64_t N) {                             \
+    return workspace_of_column_sum<T, S>(M, N);                                                             \
+  }                                                                                                         \
+  extern "C" int column_sum_##NAME##_cuda(const STORED* x, T* total, int64_t M, int64_t N, void* workspace, \
+                                          int64_t workspace_bytes, void* stream) {                          \
+    return launch_column_sum<T, S>(x, total, M, N, workspace, workspace_bytes, stream);                     \
+  }
+COLUMN_SUM_FUNCTIONS(f32_f32, float, float, float)
+COLUMN_SUM_FUNCTIONS(f64_f64, double, double, double)
+COLUMN_SUM_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+COLUMN_SUM_FUNCTIONS(f16_f32, float, F16, uint16_t)

@@ -20,7 +20,7 @@
 #include "column_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -49,7 +49,7 @@ void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* worksp
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const ColumnSumWorkspace<S, T> space(M, N);
   S* const total_part = reinterpret_cast<S*>(workspace + space.total_part);
-  const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<S>);
+  const int64_t n_part = share_of<8192 / kBytes<S>>(N, M_shares);
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
@@ -90,7 +90,7 @@ void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* worksp
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanesOf<S>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-        Lanes<S, kLanesOf<S>> total2 = S(0);
+        Vector<S> total2 = S(0);
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
           total2 += load(&total_part[m_share * N + n], active);
         }
@@ -102,26 +102,26 @@ void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* worksp
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class TotalElement, class Run>
-int launch_column_sum(const XElement* x, TotalElement* total, int64_t M, int64_t N, void* workspace,
-                      int64_t workspace_bytes, Run run) {
+template <class S, class T>
+int launch_column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* workspace,
+                      int64_t workspace_bytes) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, total, {N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0) return 0;
-  const Space space(M, N);
+  const ColumnSumWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, total, M, N, memory.data);
+  column_sum<S, T>(x, total, M, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_column_sum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (N == 0) return 0;
-  return Space(M, N).bytes;
+  return ColumnSumWorkspace<S, T>(M, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -131,45 +131,19 @@ int64_t workspace_of_column_sum(int64_t M, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t column_sum_f32_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_column_sum<ColumnSumWorkspace<float, float>>(M, N))
-}
-
-extern "C" int column_sum_f32_f32_openmp(const float* x, float* total, int64_t M, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_column_sum<ColumnSumWorkspace<float, float>>(
-      x, total, M, N, workspace, workspace_bytes, column_sum<float, float>))
-}
-
-extern "C" int64_t column_sum_f64_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_column_sum<ColumnSumWorkspace<double, double>>(M, N))
-}
-
-extern "C" int column_sum_f64_f64_openmp(const double* x, double* total, int64_t M, int64_t N,
-                                         void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_column_sum<ColumnSumWorkspace<double, double>>(
-      x, total, M, N, workspace, workspace_bytes, column_sum<double, double>))
-}
-
-extern "C" int64_t column_sum_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_column_sum<ColumnSumWorkspace<float, BF16>>(M, N))
-}
-
-extern "C" int column_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N,
-                                          void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_column_sum<ColumnSumWorkspace<float, BF16>>(x, total, M, N, workspace, workspace_bytes,
-                                                                   column_sum<float, BF16>))
-}
-
-extern "C" int64_t column_sum_f16_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_column_sum<ColumnSumWorkspace<float, F16>>(M, N))
-}
-
-extern "C" int column_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N,
-                                         void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_column_sum<ColumnSumWorkspace<float, F16>>(x, total, M, N, workspace, workspace_bytes,
-                                                                  column_sum<float, F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define COLUMN_SUM_FUNCTIONS(NAME, T, S, STORED)                                             \
+  extern "C" int64_t column_sum_##NAME##_openmp_workspace(int64_t M, int64_t N) {            \
+    BY_SET(return workspace_of_column_sum<T, S>(M, N))                                       \
+  }                                                                                          \
+  extern "C" int column_sum_##NAME##_openmp(const STORED* x, T* total, int64_t M, int64_t N, \
+                                            void* workspace, int64_t workspace_bytes) {      \
+    BY_SET(return launch_column_sum<T, S>(x, total, M, N, workspace, workspace_bytes))       \
+  }
+COLUMN_SUM_FUNCTIONS(f32_f32, float, float, float)
+COLUMN_SUM_FUNCTIONS(f64_f64, double, double, double)
+COLUMN_SUM_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+COLUMN_SUM_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
 extern "C" const char* column_sum_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

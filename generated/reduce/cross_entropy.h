@@ -28,8 +28,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   cross_entropy_error explains it.
 
@@ -66,10 +65,12 @@
 extern "C" {
 #endif
 
-// score: f32[B, V]
-// target: i32[B]
-// loss: f32[B]
-// mean_loss: f32[]
+// Arguments; a function's name says what T and S are:
+//   score: T[B, V]
+//   target: i32[B]
+//   loss: S[B]
+//   mean_loss: S[]
+
 /* @function cross_entropy_f32_f32 args: in score f32 [B, V]; in target i32 [B]; out loss f32 [B]; out mean_loss f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
 int64_t cross_entropy_f32_f32_cuda_workspace(int64_t B, int64_t V);
 int cross_entropy_f32_f32_cuda(const float* score, const int32_t* target, float* loss, float* mean_loss,
@@ -78,10 +79,6 @@ int64_t cross_entropy_f32_f32_openmp_workspace(int64_t B, int64_t V);
 int cross_entropy_f32_f32_openmp(const float* score, const int32_t* target, float* loss, float* mean_loss,
                                  int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
 
-// score: f64[B, V]
-// target: i32[B]
-// loss: f64[B]
-// mean_loss: f64[]
 /* @function cross_entropy_f64_f64 args: in score f64 [B, V]; in target i32 [B]; out loss f64 [B]; out mean_loss f64 []; size B; size V; workspace workspace; workspace_openmp workspace */
 int64_t cross_entropy_f64_f64_cuda_workspace(int64_t B, int64_t V);
 int cross_entropy_f64_f64_cuda(const double* score, const int32_t* target, double* loss, double* mean_loss,
@@ -90,10 +87,6 @@ int64_t cross_entropy_f64_f64_openmp_workspace(int64_t B, int64_t V);
 int cross_entropy_f64_f64_openmp(const double* score, const int32_t* target, double* loss, double* mean_loss,
                                  int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
 
-// score: bf16[B, V]
-// target: i32[B]
-// loss: f32[B]
-// mean_loss: f32[]
 /* @function cross_entropy_bf16_f32 args: in score bf16 [B, V]; in target i32 [B]; out loss f32 [B]; out mean_loss f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
 int64_t cross_entropy_bf16_f32_cuda_workspace(int64_t B, int64_t V);
 int cross_entropy_bf16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
@@ -102,10 +95,6 @@ int64_t cross_entropy_bf16_f32_openmp_workspace(int64_t B, int64_t V);
 int cross_entropy_bf16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
                                   int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
 
-// score: f16[B, V]
-// target: i32[B]
-// loss: f32[B]
-// mean_loss: f32[]
 /* @function cross_entropy_f16_f32 args: in score f16 [B, V]; in target i32 [B]; out loss f32 [B]; out mean_loss f32 []; size B; size V; workspace workspace; workspace_openmp workspace */
 int64_t cross_entropy_f16_f32_cuda_workspace(int64_t B, int64_t V);
 int cross_entropy_f16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss, float* mean_loss,
@@ -158,86 +147,33 @@ static inline const char* cross_entropy_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct cross_entropy_f32_f32_arguments {
-  const float* score = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class ScoreElement, class LossElement, auto* kCuda, auto* kOpenmp>
+struct cross_entropy_arguments {
+  const ScoreElement* score = nullptr;
   const int32_t* target = nullptr;
-  float* loss = nullptr;
-  float* mean_loss = nullptr;
+  LossElement* loss = nullptr;
+  LossElement* mean_loss = nullptr;
   int64_t B = 0;
   int64_t V = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int cross_entropy_cuda(const cross_entropy_arguments& a, void* stream) {
+    return kCuda(a.score, a.target, a.loss, a.mean_loss, a.B, a.V, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int cross_entropy_openmp(const cross_entropy_arguments& a) {
+    return kOpenmp(a.score, a.target, a.loss, a.mean_loss, a.B, a.V, a.workspace, a.workspace_bytes);
+  }
 };
-inline int cross_entropy_f32_f32_cuda(const cross_entropy_f32_f32_arguments& arguments, void* stream) {
-  return cross_entropy_f32_f32_cuda(arguments.score, arguments.target, arguments.loss, arguments.mean_loss,
-                                    arguments.B, arguments.V, arguments.workspace, arguments.workspace_bytes,
-                                    stream);
-}
-inline int cross_entropy_f32_f32_openmp(const cross_entropy_f32_f32_arguments& arguments) {
-  return cross_entropy_f32_f32_openmp(arguments.score, arguments.target, arguments.loss, arguments.mean_loss,
-                                      arguments.B, arguments.V, arguments.workspace,
-                                      arguments.workspace_bytes);
-}
-struct cross_entropy_f64_f64_arguments {
-  const double* score = nullptr;
-  const int32_t* target = nullptr;
-  double* loss = nullptr;
-  double* mean_loss = nullptr;
-  int64_t B = 0;
-  int64_t V = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int cross_entropy_f64_f64_cuda(const cross_entropy_f64_f64_arguments& arguments, void* stream) {
-  return cross_entropy_f64_f64_cuda(arguments.score, arguments.target, arguments.loss, arguments.mean_loss,
-                                    arguments.B, arguments.V, arguments.workspace, arguments.workspace_bytes,
-                                    stream);
-}
-inline int cross_entropy_f64_f64_openmp(const cross_entropy_f64_f64_arguments& arguments) {
-  return cross_entropy_f64_f64_openmp(arguments.score, arguments.target, arguments.loss, arguments.mean_loss,
-                                      arguments.B, arguments.V, arguments.workspace,
-                                      arguments.workspace_bytes);
-}
-struct cross_entropy_bf16_f32_arguments {
-  const uint16_t* score = nullptr;
-  const int32_t* target = nullptr;
-  float* loss = nullptr;
-  float* mean_loss = nullptr;
-  int64_t B = 0;
-  int64_t V = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int cross_entropy_bf16_f32_cuda(const cross_entropy_bf16_f32_arguments& arguments, void* stream) {
-  return cross_entropy_bf16_f32_cuda(arguments.score, arguments.target, arguments.loss, arguments.mean_loss,
-                                     arguments.B, arguments.V, arguments.workspace, arguments.workspace_bytes,
-                                     stream);
-}
-inline int cross_entropy_bf16_f32_openmp(const cross_entropy_bf16_f32_arguments& arguments) {
-  return cross_entropy_bf16_f32_openmp(arguments.score, arguments.target, arguments.loss, arguments.mean_loss,
-                                       arguments.B, arguments.V, arguments.workspace,
-                                       arguments.workspace_bytes);
-}
-struct cross_entropy_f16_f32_arguments {
-  const uint16_t* score = nullptr;
-  const int32_t* target = nullptr;
-  float* loss = nullptr;
-  float* mean_loss = nullptr;
-  int64_t B = 0;
-  int64_t V = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int cross_entropy_f16_f32_cuda(const cross_entropy_f16_f32_arguments& arguments, void* stream) {
-  return cross_entropy_f16_f32_cuda(arguments.score, arguments.target, arguments.loss, arguments.mean_loss,
-                                    arguments.B, arguments.V, arguments.workspace, arguments.workspace_bytes,
-                                    stream);
-}
-inline int cross_entropy_f16_f32_openmp(const cross_entropy_f16_f32_arguments& arguments) {
-  return cross_entropy_f16_f32_openmp(arguments.score, arguments.target, arguments.loss, arguments.mean_loss,
-                                      arguments.B, arguments.V, arguments.workspace,
-                                      arguments.workspace_bytes);
-}
+using cross_entropy_f32_f32_arguments =
+    cross_entropy_arguments<float, float, cross_entropy_f32_f32_cuda, cross_entropy_f32_f32_openmp>;
+using cross_entropy_f64_f64_arguments =
+    cross_entropy_arguments<double, double, cross_entropy_f64_f64_cuda, cross_entropy_f64_f64_openmp>;
+using cross_entropy_bf16_f32_arguments =
+    cross_entropy_arguments<uint16_t, float, cross_entropy_bf16_f32_cuda, cross_entropy_bf16_f32_openmp>;
+using cross_entropy_f16_f32_arguments =
+    cross_entropy_arguments<uint16_t, float, cross_entropy_f16_f32_cuda, cross_entropy_f16_f32_openmp>;
 
 #endif

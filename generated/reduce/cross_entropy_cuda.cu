@@ -61,9 +61,7 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          top_own = maximum(top_own, to_value<T>(score_pack[i]));
-        }
+        if (i < remaining) top_own = maximum(top_own, to_value<T>(score_pack[i]));
       }
     }
     top = maximum(top, team.fold(top_own, [](S one, S other) { return S(maximum(one, other)); }));
@@ -76,9 +74,7 @@ __global__ void __launch_bounds__(512, 1)
           keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += exp(to_value<T>(score_pack[i]) - top);
-        }
+        if (i < remaining) total_own += exp(to_value<T>(score_pack[i]) - top);
       }
     }
     total = total + team.fold(total_own, [](S one, S other) { return S(one + other); });
@@ -102,24 +98,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     const auto loss_pack = load_pack<16 / kBytes<S>, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 16 / kBytes<S>; ++i) {
-      if (i < remaining) {
-        total_own += loss_pack[i];
-      }
+      if (i < remaining) total_own += loss_pack[i];
     }
   }
   const S total_part = block_fold(total_own, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) {
-    total_parts[blockIdx.x] = total_part;
-  }
+  if (threadIdx.x == 0) total_parts[blockIdx.x] = total_part;
   if (!is_last_block(ticket, gridDim.x)) return;
   S total_own2 = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     total_own2 = total_own2 + total_parts[part];
   }
   const S total = block_fold(total_own2, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) {
-    mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
-  }
+  if (threadIdx.x == 0) mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
 }
 
 template <class Index, class S, class T>
@@ -154,75 +144,43 @@ cudaError_t cross_entropy(const Stored<T>* score, const int32_t* target, S* loss
 }
 
 // Checks the arguments, then runs.
-template <class Space, class ScoreElement, class LossElement, class Run, class RunWide>
-int launch_cross_entropy(const ScoreElement* score, const int32_t* target, LossElement* loss,
-                         LossElement* mean_loss, int64_t B, int64_t V, void* workspace,
-                         int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+template <class S, class T>
+int launch_cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* mean_loss, int64_t B,
+                         int64_t V, void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return status;
   const Array arrays[] = {{1, score, {B, V}}, {2, target, {B}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(B, V);
+  const CrossEntropyWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(score, target, loss, mean_loss, B, V, memory.data, queue)
-                           : run_wide(score, target, loss, mean_loss, B, V, memory.data, queue));
+  return cuda_status(
+      small ? cross_entropy<int32_t, S, T>(score, target, loss, mean_loss, B, V, memory.data, queue)
+            : cross_entropy<int64_t, S, T>(score, target, loss, mean_loss, B, V, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_cross_entropy(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return Space(B, V).bytes;
+  return CrossEntropyWorkspace<S, T>(B, V).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t cross_entropy_f32_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyWorkspace<float, float>>(B, V);
-}
-
-extern "C" int cross_entropy_f32_f32_cuda(const float* score, const int32_t* target, float* loss,
-                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                          int64_t workspace_bytes, void* stream) {
-  return launch_cross_entropy<CrossEntropyWorkspace<float, float>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      cross_entropy<int32_t, float, float>, cross_entropy<int64_t, float, float>);
-}
-
-extern "C" int64_t cross_entropy_f64_f64_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyWorkspace<double, double>>(B, V);
-}
-
-extern "C" int cross_entropy_f64_f64_cuda(const double* score, const int32_t* target, double* loss,
-                                          double* mean_loss, int64_t B, int64_t V, void* workspace,
-                                          int64_t workspace_bytes, void* stream) {
-  return launch_cross_entropy<CrossEntropyWorkspace<double, double>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      cross_entropy<int32_t, double, double>, cross_entropy<int64_t, double, double>);
-}
-
-extern "C" int64_t cross_entropy_bf16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyWorkspace<float, BF16>>(B, V);
-}
-
-extern "C" int cross_entropy_bf16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
-                                           float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                           int64_t workspace_bytes, void* stream) {
-  return launch_cross_entropy<CrossEntropyWorkspace<float, BF16>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      cross_entropy<int32_t, float, BF16>, cross_entropy<int64_t, float, BF16>);
-}
-
-extern "C" int64_t cross_entropy_f16_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_cross_entropy<CrossEntropyWorkspace<float, F16>>(B, V);
-}
-
-extern "C" int cross_entropy_f16_f32_cuda(const uint16_t* score, const int32_t* target, float* loss,
-                                          float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                          int64_t workspace_bytes, void* stream) {
-  return launch_cross_entropy<CrossEntropyWorkspace<float, F16>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, stream,
-      cross_entropy<int32_t, float, F16>, cross_entropy<int64_t, float, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define CROSS_ENTROPY_FUNCTIONS(NAME, T, S, STORED)                                                     \
+  extern "C" int64_t cross_entropy_##NAME##_cuda_workspace(int64_t B, int64_t V) {                      \
+    return workspace_of_cross_entropy<T, S>(B, V);                                                      \
+  }                                                                                                     \
+  extern "C" int cross_entropy_##NAME##_cuda(const STORED* score, const int32_t* target, T* loss,       \
+                                             T* mean_loss, int64_t B, int64_t V, void* workspace,       \
+                                             int64_t workspace_bytes, void* stream) {                   \
+    return launch_cross_entropy<T, S>(score, target, loss, mean_loss, B, V, workspace, workspace_bytes, \
+                                      stream);                                                          \
+  }
+CROSS_ENTROPY_FUNCTIONS(f32_f32, float, float, float)
+CROSS_ENTROPY_FUNCTIONS(f64_f64, double, double, double)
+CROSS_ENTROPY_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+CROSS_ENTROPY_FUNCTIONS(f16_f32, float, F16, uint16_t)

@@ -22,7 +22,7 @@
 #include "cross_entropy_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -72,11 +72,9 @@ void cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* me
           });
           top_now = maximum(top_now, across(top_now_lanes,
                                             [](auto one, auto other) IN_SET { return maximum(one, other); }));
-          if (top_now > top) {
-            total = top > -S(INFINITY) ? total * std::exp(top - top_now) : S(0);
-          }
+          if (top_now > top) total = top > -S(INFINITY) ? total * std::exp(top - top_now) : S(0);
           top = top_now;
-          Lanes<S, kLanesOf<S>> total_lanes = S(0);
+          Vector<S> total_lanes = S(0);
           for_lanes<kLanesOf<S>>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) IN_SET {
             if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
             total_lanes += keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - top), S(0));
@@ -100,25 +98,24 @@ void cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* me
 }
 
 // Checks the arguments, then runs.
-template <class Space, class ScoreElement, class LossElement, class Run>
-int launch_cross_entropy(const ScoreElement* score, const int32_t* target, LossElement* loss,
-                         LossElement* mean_loss, int64_t B, int64_t V, void* workspace,
-                         int64_t workspace_bytes, Run run) {
+template <class S, class T>
+int launch_cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* mean_loss, int64_t B,
+                         int64_t V, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return status;
   const Array arrays[] = {{1, score, {B, V}}, {2, target, {B}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const Space space(B, V);
+  const CrossEntropyWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(score, target, loss, mean_loss, B, V, memory.data);
+  cross_entropy<S, T>(score, target, loss, mean_loss, B, V, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_cross_entropy(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return Space(B, V).bytes;
+  return CrossEntropyWorkspace<S, T>(B, V).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -128,49 +125,21 @@ int64_t workspace_of_cross_entropy(int64_t B, int64_t V) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t cross_entropy_f32_f32_openmp_workspace(int64_t B, int64_t V) {
-  BY_SET(return workspace_of_cross_entropy<CrossEntropyWorkspace<float, float>>(B, V))
-}
-
-extern "C" int cross_entropy_f32_f32_openmp(const float* score, const int32_t* target, float* loss,
-                                            float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                            int64_t workspace_bytes) {
-  BY_SET(return launch_cross_entropy<CrossEntropyWorkspace<float, float>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<float, float>))
-}
-
-extern "C" int64_t cross_entropy_f64_f64_openmp_workspace(int64_t B, int64_t V) {
-  BY_SET(return workspace_of_cross_entropy<CrossEntropyWorkspace<double, double>>(B, V))
-}
-
-extern "C" int cross_entropy_f64_f64_openmp(const double* score, const int32_t* target, double* loss,
-                                            double* mean_loss, int64_t B, int64_t V, void* workspace,
-                                            int64_t workspace_bytes) {
-  BY_SET(return launch_cross_entropy<CrossEntropyWorkspace<double, double>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<double, double>))
-}
-
-extern "C" int64_t cross_entropy_bf16_f32_openmp_workspace(int64_t B, int64_t V) {
-  BY_SET(return workspace_of_cross_entropy<CrossEntropyWorkspace<float, BF16>>(B, V))
-}
-
-extern "C" int cross_entropy_bf16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
-                                             float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                             int64_t workspace_bytes) {
-  BY_SET(return launch_cross_entropy<CrossEntropyWorkspace<float, BF16>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<float, BF16>))
-}
-
-extern "C" int64_t cross_entropy_f16_f32_openmp_workspace(int64_t B, int64_t V) {
-  BY_SET(return workspace_of_cross_entropy<CrossEntropyWorkspace<float, F16>>(B, V))
-}
-
-extern "C" int cross_entropy_f16_f32_openmp(const uint16_t* score, const int32_t* target, float* loss,
-                                            float* mean_loss, int64_t B, int64_t V, void* workspace,
-                                            int64_t workspace_bytes) {
-  BY_SET(return launch_cross_entropy<CrossEntropyWorkspace<float, F16>>(
-      score, target, loss, mean_loss, B, V, workspace, workspace_bytes, cross_entropy<float, F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define CROSS_ENTROPY_FUNCTIONS(NAME, T, S, STORED)                                                          \
+  extern "C" int64_t cross_entropy_##NAME##_openmp_workspace(int64_t B, int64_t V) {                         \
+    BY_SET(return workspace_of_cross_entropy<T, S>(B, V))                                                    \
+  }                                                                                                          \
+  extern "C" int cross_entropy_##NAME##_openmp(const STORED* score, const int32_t* target, T* loss,          \
+                                               T* mean_loss, int64_t B, int64_t V, void* workspace,          \
+                                               int64_t workspace_bytes) {                                    \
+    BY_SET(                                                                                                  \
+        return launch_cross_entropy<T, S>(score, target, loss, mean_loss, B, V, workspace, workspace_bytes)) \
+  }
+CROSS_ENTROPY_FUNCTIONS(f32_f32, float, float, float)
+CROSS_ENTROPY_FUNCTIONS(f64_f64, double, double, double)
+CROSS_ENTROPY_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+CROSS_ENTROPY_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
 extern "C" const char* cross_entropy_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

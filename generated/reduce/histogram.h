@@ -23,8 +23,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; histogram_error
 //   explains it.
 
@@ -61,8 +60,10 @@
 extern "C" {
 #endif
 
-// x: u8[N]
-// counts: i32[256]
+// Arguments:
+//   x: u8[N]
+//   counts: i32[256]
+
 /* @function histogram args: in x u8 [N]; out counts i32 [256]; size N; workspace_openmp workspace */
 int histogram_cuda(const uint8_t* x, int32_t* counts, int64_t N, void* stream);
 int64_t histogram_openmp_workspace(int64_t N);
@@ -98,20 +99,21 @@ static inline const char* histogram_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct histogram_arguments {
   const uint8_t* x = nullptr;
   int32_t* counts = nullptr;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int histogram_cuda(const histogram_arguments& a, void* stream) {
+    return histogram_cuda(a.x, a.counts, a.N, stream);
+  }
+  friend int histogram_openmp(const histogram_arguments& a) {
+    return histogram_openmp(a.x, a.counts, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int histogram_cuda(const histogram_arguments& arguments, void* stream) {
-  return histogram_cuda(arguments.x, arguments.counts, arguments.N, stream);
-}
-inline int histogram_openmp(const histogram_arguments& arguments) {
-  return histogram_openmp(arguments.x, arguments.counts, arguments.N, arguments.workspace,
-                          arguments.workspace_bytes);
-}
 
 #endif

@@ -28,9 +28,7 @@ __global__ void __launch_bounds__(256) histogram_part1_kernel(int32_t* counts) {
   const Index remaining = Index(256 - k_first);
   Pack<int32_t, kElements> counts_pack;
 #pragma unroll
-  for (int i = 0; i < kElements; ++i) {
-    counts_pack[i] = 0;
-  }
+  for (int i = 0; i < kElements; ++i) counts_pack[i] = 0;
   store_pack(&counts[k_first], counts_pack, remaining);
 }
 

@@ -21,7 +21,7 @@
 #include "histogram_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -100,7 +100,6 @@ int64_t workspace_of_histogram(int64_t N) {
 #if !defined(KGEN_SET)
 
 extern "C" int64_t histogram_openmp_workspace(int64_t N) { BY_SET(return workspace_of_histogram(N)) }
-
 extern "C" int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, void* workspace,
                                 int64_t workspace_bytes) {
   BY_SET(return launch_histogram(x, counts, N, workspace, workspace_bytes))

@@ -26,8 +26,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; logsumexp_error
 //   explains it.
 
@@ -64,8 +63,10 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// y: f32[M]
+// Arguments; a function's name says what T is:
+//   x: T[M, N]
+//   y: T[M]
+
 /* @function logsumexp_f32 args: in x f32 [M, N]; out y f32 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t logsumexp_f32_cuda_workspace(int64_t M, int64_t N);
 int logsumexp_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
@@ -74,8 +75,6 @@ int64_t logsumexp_f32_openmp_workspace(int64_t M, int64_t N);
 int logsumexp_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                          int64_t workspace_bytes);
 
-// x: f64[M, N]
-// y: f64[M]
 /* @function logsumexp_f64 args: in x f64 [M, N]; out y f64 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t logsumexp_f64_cuda_workspace(int64_t M, int64_t N);
 int logsumexp_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
@@ -84,8 +83,6 @@ int64_t logsumexp_f64_openmp_workspace(int64_t M, int64_t N);
 int logsumexp_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                          int64_t workspace_bytes);
 
-// x: bf16[M, N]
-// y: bf16[M]
 /* @function logsumexp_bf16 args: in x bf16 [M, N]; out y bf16 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t logsumexp_bf16_cuda_workspace(int64_t M, int64_t N);
 int logsumexp_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
@@ -94,8 +91,6 @@ int64_t logsumexp_bf16_openmp_workspace(int64_t M, int64_t N);
 int logsumexp_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
                           int64_t workspace_bytes);
 
-// x: f16[M, N]
-// y: f16[M]
 /* @function logsumexp_f16 args: in x f16 [M, N]; out y f16 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t logsumexp_f16_cuda_workspace(int64_t M, int64_t N);
 int logsumexp_f16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
@@ -137,70 +132,27 @@ static inline const char* logsumexp_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct logsumexp_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct logsumexp_arguments {
+  const T* x = nullptr;
+  T* y = nullptr;
   int64_t M = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int logsumexp_cuda(const logsumexp_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.M, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int logsumexp_openmp(const logsumexp_arguments& a) {
+    return kOpenmp(a.x, a.y, a.M, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int logsumexp_f32_cuda(const logsumexp_f32_arguments& arguments, void* stream) {
-  return logsumexp_f32_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                            arguments.workspace_bytes, stream);
-}
-inline int logsumexp_f32_openmp(const logsumexp_f32_arguments& arguments) {
-  return logsumexp_f32_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                              arguments.workspace_bytes);
-}
-struct logsumexp_f64_arguments {
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int logsumexp_f64_cuda(const logsumexp_f64_arguments& arguments, void* stream) {
-  return logsumexp_f64_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                            arguments.workspace_bytes, stream);
-}
-inline int logsumexp_f64_openmp(const logsumexp_f64_arguments& arguments) {
-  return logsumexp_f64_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                              arguments.workspace_bytes);
-}
-struct logsumexp_bf16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int logsumexp_bf16_cuda(const logsumexp_bf16_arguments& arguments, void* stream) {
-  return logsumexp_bf16_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                             arguments.workspace_bytes, stream);
-}
-inline int logsumexp_bf16_openmp(const logsumexp_bf16_arguments& arguments) {
-  return logsumexp_bf16_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                               arguments.workspace_bytes);
-}
-struct logsumexp_f16_arguments {
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int logsumexp_f16_cuda(const logsumexp_f16_arguments& arguments, void* stream) {
-  return logsumexp_f16_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                            arguments.workspace_bytes, stream);
-}
-inline int logsumexp_f16_openmp(const logsumexp_f16_arguments& arguments) {
-  return logsumexp_f16_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                              arguments.workspace_bytes);
-}
+using logsumexp_f32_arguments = logsumexp_arguments<float, logsumexp_f32_cuda, logsumexp_f32_openmp>;
+using logsumexp_f64_arguments = logsumexp_arguments<double, logsumexp_f64_cuda, logsumexp_f64_openmp>;
+using logsumexp_bf16_arguments = logsumexp_arguments<uint16_t, logsumexp_bf16_cuda, logsumexp_bf16_openmp>;
+using logsumexp_f16_arguments = logsumexp_arguments<uint16_t, logsumexp_f16_cuda, logsumexp_f16_openmp>;
 
 #endif

@@ -54,9 +54,7 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          m_own = maximum(m_own, to_value<T>(x_pack[i]));
-        }
+        if (i < remaining) m_own = maximum(m_own, to_value<T>(x_pack[i]));
       }
     }
     m = maximum(m, team.fold(m_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
@@ -69,15 +67,11 @@ __global__ void __launch_bounds__(512, 1)
           keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += exp(to_value<T>(x_pack[i]) - m);
-        }
+        if (i < remaining) total_own += exp(to_value<T>(x_pack[i]) - m);
       }
     }
     total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-    if (writes) {
-      y[m_] = to_stored<T>(is_inf(m) ? m : m + log(total));
-    }
+    if (writes) y[m_] = to_stored<T>(is_inf(m) ? m : m + log(total));
   }
 }
 
@@ -96,67 +90,42 @@ cudaError_t logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, ch
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run, class RunWide>
-int launch_logsumexp(const T* x, T* y, int64_t M, int64_t N, void* workspace, int64_t workspace_bytes,
-                     void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, void* workspace,
+                     int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, y, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(M, N);
+  const LogsumexpWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, y, M, N, memory.data, queue) : run_wide(x, y, M, N, memory.data, queue));
+  return cuda_status(small ? logsumexp<int32_t, T>(x, y, M, N, memory.data, queue)
+                           : logsumexp<int64_t, T>(x, y, M, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_logsumexp(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0) return 0;
-  return Space(M, N).bytes;
+  return LogsumexpWorkspace<T>(M, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t logsumexp_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpWorkspace<float>>(M, N);
-}
-
-extern "C" int logsumexp_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
-                                  int64_t workspace_bytes, void* stream) {
-  return launch_logsumexp<LogsumexpWorkspace<float>>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                     logsumexp<int32_t, float>, logsumexp<int64_t, float>);
-}
-
-extern "C" int64_t logsumexp_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpWorkspace<double>>(M, N);
-}
-
-extern "C" int logsumexp_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
-                                  int64_t workspace_bytes, void* stream) {
-  return launch_logsumexp<LogsumexpWorkspace<double>>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                      logsumexp<int32_t, double>, logsumexp<int64_t, double>);
-}
-
-extern "C" int64_t logsumexp_bf16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpWorkspace<BF16>>(M, N);
-}
-
-extern "C" int logsumexp_bf16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
-                                   int64_t workspace_bytes, void* stream) {
-  return launch_logsumexp<LogsumexpWorkspace<BF16>>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                    logsumexp<int32_t, BF16>, logsumexp<int64_t, BF16>);
-}
-
-extern "C" int64_t logsumexp_f16_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_logsumexp<LogsumexpWorkspace<F16>>(M, N);
-}
-
-extern "C" int logsumexp_f16_cuda(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
-                                  int64_t workspace_bytes, void* stream) {
-  return launch_logsumexp<LogsumexpWorkspace<F16>>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                   logsumexp<int32_t, F16>, logsumexp<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define LOGSUMEXP_FUNCTIONS(NAME, T, STORED)                                                                \
+  extern "C" int64_t logsumexp_##NAME##_cuda_workspace(int64_t M, int64_t N) {                              \
+    return workspace_of_logsumexp<T>(M, N);                                                                 \
+  }                                                                                                         \
+  extern "C" int logsumexp_##NAME##_cuda(const STORED* x, STORED* y, int64_t M, int64_t N, void* workspace, \
+                                         int64_t workspace_bytes, void* stream) {                           \
+    return launch_logsumexp<T>(x, y, M, N, workspace, workspace_bytes, stream);                             \
+  }
+LOGSUMEXP_FUNCTIONS(f32, float, float)
+LOGSUMEXP_FUNCTIONS(f64, double, double)
+LOGSUMEXP_FUNCTIONS(bf16, BF16, uint16_t)
+LOGSUMEXP_FUNCTIONS(f16, F16, uint16_t)

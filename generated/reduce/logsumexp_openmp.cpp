@@ -25,7 +25,7 @@
 #include "logsumexp_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -43,15 +43,11 @@ void logsumexp_short(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanesOf<Value<T>>>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) IN_SET {
-        Lanes<Value<T>, kLanesOf<Value<T>>> m = -Value<T>(INFINITY);
-        for (int64_t n = 0; n < N; ++n) {
-          m = maximum(m, to_value<T>(load_every(&x[m_ * N + n], N, active)));
-        }
-        Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-        for (int64_t n = 0; n < N; ++n) {
-          total += exp(to_value<T>(load_every(&x[m_ * N + n], N, active)) - m);
-        }
+      for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) IN_SET {
+        Vector<T> m = -Value<T>(INFINITY);
+        for (int64_t n = 0; n < N; ++n) m = maximum(m, to_value<T>(load_every(&x[m_ * N + n], N, active)));
+        Vector<T> total = Value<T>(0);
+        for (int64_t n = 0; n < N; ++n) total += exp(to_value<T>(load_every(&x[m_ * N + n], N, active)) - m);
         store_around(&y[m_], active, to_stored<T>(choose(is_inf(m), m, m + log(total))), around_caches);
       });
     }
@@ -62,8 +58,7 @@ void logsumexp_short(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LogsumexpWorkspace {
-  int64_t m_part;
-  int64_t total_part;
+  int64_t m_part, total_part;
   int64_t bytes = 0;
 
   explicit LogsumexpWorkspace(int64_t M, int64_t N) {
@@ -93,18 +88,16 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
             const int64_t n_end2 = smaller(n_first + 4096, n_end);
             const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
             Value<T> m_now = m;
-            Extreme<Value<T>, kLanesOf<Value<T>>> m_now_lanes = -Value<T>(INFINITY);
-            for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) IN_SET {
+            Extreme<Value<T>, kLanesOf<T>> m_now_lanes = -Value<T>(INFINITY);
+            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) IN_SET {
               m_now_lanes = maximum(
                   m_now_lanes, keep(active, to_value<T>(load(&x[m_ * N + n], active)), -Value<T>(INFINITY)));
             });
             m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
-            if (m_now > m) {
-              total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
-            }
+            if (m_now > m) total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
             m = m_now;
-            Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-            for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) IN_SET {
+            Vector<T> total_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) IN_SET {
               if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
               total_lanes += keep(active, exp(to_value<T>(load(&x[m_ * N + n], active)) - m), Value<T>(0));
             });
@@ -115,9 +108,9 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
         }
       }
     });
-    for_lanes<kLanesOf<Value<T>>>(0, M, [=](int64_t m_, auto active) IN_SET {
-      Lanes<Value<T>, kLanesOf<Value<T>>> m = -Value<T>(INFINITY);
-      Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m_, auto active) IN_SET {
+      Vector<T> m = -Value<T>(INFINITY);
+      Vector<T> total = Value<T>(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         m = maximum(m, load(&m_part[n_share * M + m_], active));
       }
@@ -139,18 +132,16 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
           const int64_t n_end = smaller(n_first + 4096, N);
           const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
           Value<T> m_now = m;
-          Extreme<Value<T>, kLanesOf<Value<T>>> m_now_lanes = -Value<T>(INFINITY);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) IN_SET {
+          Extreme<Value<T>, kLanesOf<T>> m_now_lanes = -Value<T>(INFINITY);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) IN_SET {
             m_now_lanes = maximum(
                 m_now_lanes, keep(active, to_value<T>(load(&x[m_ * N + n], active)), -Value<T>(INFINITY)));
           });
           m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
-          if (m_now > m) {
-            total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
-          }
+          if (m_now > m) total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
           m = m_now;
-          Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+          Vector<T> total_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
             total_lanes += keep(active, exp(to_value<T>(load(&x[m_ * N + n], active)) - m), Value<T>(0));
           });
@@ -163,31 +154,31 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class RunShort, class Run>
-int launch_logsumexp(const T* x, T* y, int64_t M, int64_t N, void* workspace, int64_t workspace_bytes,
-                     RunShort run_short, Run run) {
+template <class T>
+int launch_logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, void* workspace,
+                     int64_t workspace_bytes) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, y, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
   if (N <= 15) {
-    run_short(x, y, M, N);
+    logsumexp_short<T>(x, y, M, N);
     return 0;
   }
-  const Space space(M, N);
+  const LogsumexpWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, y, M, N, memory.data);
+  logsumexp<T>(x, y, M, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_logsumexp(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0) return 0;
   if (N <= 15) return 0;
-  return Space(M, N).bytes;
+  return LogsumexpWorkspace<T>(M, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -197,45 +188,19 @@ int64_t workspace_of_logsumexp(int64_t M, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t logsumexp_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_logsumexp<LogsumexpWorkspace<float>>(M, N))
-}
-
-extern "C" int logsumexp_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
-                                    int64_t workspace_bytes) {
-  BY_SET(return launch_logsumexp<LogsumexpWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
-                                                            logsumexp_short<float>, logsumexp<float>))
-}
-
-extern "C" int64_t logsumexp_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_logsumexp<LogsumexpWorkspace<double>>(M, N))
-}
-
-extern "C" int logsumexp_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
-                                    int64_t workspace_bytes) {
-  BY_SET(return launch_logsumexp<LogsumexpWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
-                                                             logsumexp_short<double>, logsumexp<double>))
-}
-
-extern "C" int64_t logsumexp_bf16_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_logsumexp<LogsumexpWorkspace<BF16>>(M, N))
-}
-
-extern "C" int logsumexp_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
-                                     int64_t workspace_bytes) {
-  BY_SET(return launch_logsumexp<LogsumexpWorkspace<BF16>>(x, y, M, N, workspace, workspace_bytes,
-                                                           logsumexp_short<BF16>, logsumexp<BF16>))
-}
-
-extern "C" int64_t logsumexp_f16_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_logsumexp<LogsumexpWorkspace<F16>>(M, N))
-}
-
-extern "C" int logsumexp_f16_openmp(const uint16_t* x, uint16_t* y, int64_t M, int64_t N, void* workspace,
-                                    int64_t workspace_bytes) {
-  BY_SET(return launch_logsumexp<LogsumexpWorkspace<F16>>(x, y, M, N, workspace, workspace_bytes,
-                                                          logsumexp_short<F16>, logsumexp<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define LOGSUMEXP_FUNCTIONS(NAME, T, STORED)                                                 \
+  extern "C" int64_t logsumexp_##NAME##_openmp_workspace(int64_t M, int64_t N) {             \
+    BY_SET(return workspace_of_logsumexp<T>(M, N))                                           \
+  }                                                                                          \
+  extern "C" int logsumexp_##NAME##_openmp(const STORED* x, STORED* y, int64_t M, int64_t N, \
+                                           void* workspace, int64_t workspace_bytes) {       \
+    BY_SET(return launch_logsumexp<T>(x, y, M, N, workspace, workspace_bytes))               \
+  }
+LOGSUMEXP_FUNCTIONS(f32, float, float)
+LOGSUMEXP_FUNCTIONS(f64, double, double)
+LOGSUMEXP_FUNCTIONS(bf16, BF16, uint16_t)
+LOGSUMEXP_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* logsumexp_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

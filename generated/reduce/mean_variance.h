@@ -29,8 +29,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   mean_variance_error explains it.
 
@@ -67,9 +66,11 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// row_mean: f32[M]
-// row_variance: f32[M]
+// Arguments; a function's name says what T and S are:
+//   x: T[M, N]
+//   row_mean: S[M]
+//   row_variance: S[M]
+
 /* @function mean_variance_f32_f32 args: in x f32 [M, N]; out row_mean f32 [M]; out row_variance f32 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t mean_variance_f32_f32_cuda_workspace(int64_t M, int64_t N);
 int mean_variance_f32_f32_cuda(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
@@ -78,9 +79,6 @@ int64_t mean_variance_f32_f32_openmp_workspace(int64_t M, int64_t N);
 int mean_variance_f32_f32_openmp(const float* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
                                  void* workspace, int64_t workspace_bytes);
 
-// x: f64[M, N]
-// row_mean: f64[M]
-// row_variance: f64[M]
 /* @function mean_variance_f64_f64 args: in x f64 [M, N]; out row_mean f64 [M]; out row_variance f64 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t mean_variance_f64_f64_cuda_workspace(int64_t M, int64_t N);
 int mean_variance_f64_f64_cuda(const double* x, double* row_mean, double* row_variance, int64_t M, int64_t N,
@@ -89,9 +87,6 @@ int64_t mean_variance_f64_f64_openmp_workspace(int64_t M, int64_t N);
 int mean_variance_f64_f64_openmp(const double* x, double* row_mean, double* row_variance, int64_t M,
                                  int64_t N, void* workspace, int64_t workspace_bytes);
 
-// x: bf16[M, N]
-// row_mean: f32[M]
-// row_variance: f32[M]
 /* @function mean_variance_bf16_f32 args: in x bf16 [M, N]; out row_mean f32 [M]; out row_variance f32 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t mean_variance_bf16_f32_cuda_workspace(int64_t M, int64_t N);
 int mean_variance_bf16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
@@ -100,9 +95,6 @@ int64_t mean_variance_bf16_f32_openmp_workspace(int64_t M, int64_t N);
 int mean_variance_bf16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
                                   int64_t N, void* workspace, int64_t workspace_bytes);
 
-// x: f16[M, N]
-// row_mean: f32[M]
-// row_variance: f32[M]
 /* @function mean_variance_f16_f32 args: in x f16 [M, N]; out row_mean f32 [M]; out row_variance f32 [M]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t mean_variance_f16_f32_cuda_workspace(int64_t M, int64_t N);
 int mean_variance_f16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M, int64_t N,
@@ -150,74 +142,32 @@ static inline const char* mean_variance_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct mean_variance_f32_f32_arguments {
-  const float* x = nullptr;
-  float* row_mean = nullptr;
-  float* row_variance = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class XElement, class RowMeanElement, auto* kCuda, auto* kOpenmp>
+struct mean_variance_arguments {
+  const XElement* x = nullptr;
+  RowMeanElement* row_mean = nullptr;
+  RowMeanElement* row_variance = nullptr;
   int64_t M = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int mean_variance_cuda(const mean_variance_arguments& a, void* stream) {
+    return kCuda(a.x, a.row_mean, a.row_variance, a.M, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int mean_variance_openmp(const mean_variance_arguments& a) {
+    return kOpenmp(a.x, a.row_mean, a.row_variance, a.M, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int mean_variance_f32_f32_cuda(const mean_variance_f32_f32_arguments& arguments, void* stream) {
-  return mean_variance_f32_f32_cuda(arguments.x, arguments.row_mean, arguments.row_variance, arguments.M,
-                                    arguments.N, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int mean_variance_f32_f32_openmp(const mean_variance_f32_f32_arguments& arguments) {
-  return mean_variance_f32_f32_openmp(arguments.x, arguments.row_mean, arguments.row_variance, arguments.M,
-                                      arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct mean_variance_f64_f64_arguments {
-  const double* x = nullptr;
-  double* row_mean = nullptr;
-  double* row_variance = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int mean_variance_f64_f64_cuda(const mean_variance_f64_f64_arguments& arguments, void* stream) {
-  return mean_variance_f64_f64_cuda(arguments.x, arguments.row_mean, arguments.row_variance, arguments.M,
-                                    arguments.N, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int mean_variance_f64_f64_openmp(const mean_variance_f64_f64_arguments& arguments) {
-  return mean_variance_f64_f64_openmp(arguments.x, arguments.row_mean, arguments.row_variance, arguments.M,
-                                      arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct mean_variance_bf16_f32_arguments {
-  const uint16_t* x = nullptr;
-  float* row_mean = nullptr;
-  float* row_variance = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int mean_variance_bf16_f32_cuda(const mean_variance_bf16_f32_arguments& arguments, void* stream) {
-  return mean_variance_bf16_f32_cuda(arguments.x, arguments.row_mean, arguments.row_variance, arguments.M,
-                                     arguments.N, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int mean_variance_bf16_f32_openmp(const mean_variance_bf16_f32_arguments& arguments) {
-  return mean_variance_bf16_f32_openmp(arguments.x, arguments.row_mean, arguments.row_variance, arguments.M,
-                                       arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct mean_variance_f16_f32_arguments {
-  const uint16_t* x = nullptr;
-  float* row_mean = nullptr;
-  float* row_variance = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int mean_variance_f16_f32_cuda(const mean_variance_f16_f32_arguments& arguments, void* stream) {
-  return mean_variance_f16_f32_cuda(arguments.x, arguments.row_mean, arguments.row_variance, arguments.M,
-                                    arguments.N, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int mean_variance_f16_f32_openmp(const mean_variance_f16_f32_arguments& arguments) {
-  return mean_variance_f16_f32_openmp(arguments.x, arguments.row_mean, arguments.row_variance, arguments.M,
-                                      arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
+using mean_variance_f32_f32_arguments =
+    mean_variance_arguments<float, float, mean_variance_f32_f32_cuda, mean_variance_f32_f32_openmp>;
+using mean_variance_f64_f64_arguments =
+    mean_variance_arguments<double, double, mean_variance_f64_f64_cuda, mean_variance_f64_f64_openmp>;
+using mean_variance_bf16_f32_arguments =
+    mean_variance_arguments<uint16_t, float, mean_variance_bf16_f32_cuda, mean_variance_bf16_f32_openmp>;
+using mean_variance_f16_f32_arguments =
+    mean_variance_arguments<uint16_t, float, mean_variance_f16_f32_cuda, mean_variance_f16_f32_openmp>;
 
 #endif

@@ -54,16 +54,12 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += to_value<T>(x_pack[i]);
-        }
+        if (i < remaining) total_own += to_value<T>(x_pack[i]);
       }
     }
     total = total + team.fold(total_own, [](S a, S b) { return S(a + b); });
     const S m = total / S(int64_t(N));
-    if (writes) {
-      row_mean[m_] = m;
-    }
+    if (writes) row_mean[m_] = m;
     S total2 = S(0);
     S total2_own = S(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
@@ -74,15 +70,11 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const S d = to_value<T>(x_pack[i]) - m;
-        if (i < remaining) {
-          total2_own += d * d;
-        }
+        if (i < remaining) total2_own += d * d;
       }
     }
     total2 = total2 + team.fold(total2_own, [](S a, S b) { return S(a + b); });
-    if (writes) {
-      row_variance[m_] = total2 / S(int64_t(N));
-    }
+    if (writes) row_variance[m_] = total2 / S(int64_t(N));
   }
 }
 
@@ -101,74 +93,44 @@ cudaError_t mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int6
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class RowMeanElement, class Run, class RunWide>
-int launch_mean_variance(const XElement* x, RowMeanElement* row_mean, RowMeanElement* row_variance, int64_t M,
-                         int64_t N, void* workspace, int64_t workspace_bytes, void* stream, Run run,
-                         RunWide run_wide) {
+template <class S, class T>
+int launch_mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N,
+                         void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, row_mean, {M}}, {3, row_variance, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(M, N);
+  const MeanVarianceWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, row_mean, row_variance, M, N, memory.data, queue)
-                           : run_wide(x, row_mean, row_variance, M, N, memory.data, queue));
+  return cuda_status(small
+                         ? mean_variance<int32_t, S, T>(x, row_mean, row_variance, M, N, memory.data, queue)
+                         : mean_variance<int64_t, S, T>(x, row_mean, row_variance, M, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_mean_variance(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if (M == 0) return 0;
-  return Space(M, N).bytes;
+  return MeanVarianceWorkspace<S, T>(M, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t mean_variance_f32_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceWorkspace<float, float>>(M, N);
-}
-
-extern "C" int mean_variance_f32_f32_cuda(const float* x, float* row_mean, float* row_variance, int64_t M,
-                                          int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mean_variance<MeanVarianceWorkspace<float, float>>(
-      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream,
-      mean_variance<int32_t, float, float>, mean_variance<int64_t, float, float>);
-}
-
-extern "C" int64_t mean_variance_f64_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceWorkspace<double, double>>(M, N);
-}
-
-extern "C" int mean_variance_f64_f64_cuda(const double* x, double* row_mean, double* row_variance, int64_t M,
-                                          int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mean_variance<MeanVarianceWorkspace<double, double>>(
-      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream,
-      mean_variance<int32_t, double, double>, mean_variance<int64_t, double, double>);
-}
-
-extern "C" int64_t mean_variance_bf16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceWorkspace<float, BF16>>(M, N);
-}
-
-extern "C" int mean_variance_bf16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
-                                           int64_t N, void* workspace, int64_t workspace_bytes,
-                                           void* stream) {
-  return launch_mean_variance<MeanVarianceWorkspace<float, BF16>>(
-      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream,
-      mean_variance<int32_t, float, BF16>, mean_variance<int64_t, float, BF16>);
-}
-
-extern "C" int64_t mean_variance_f16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_mean_variance<MeanVarianceWorkspace<float, F16>>(M, N);
-}
-
-extern "C" int mean_variance_f16_f32_cuda(const uint16_t* x, float* row_mean, float* row_variance, int64_t M,
-                                          int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_mean_variance<MeanVarianceWorkspace<float, F16>>(
-      x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream, mean_variance<int32_t, float, F16>,
-      mean_variance<int64_t, float, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define MEAN_VARIANCE_FUNCTIONS(NAME, T, S, STORED)                                                         \
+  extern "C" int64_t mean_variance_##NAME##_cuda_workspace(int64_t M, int64_t N) {                          \
+    return workspace_of_mean_variance<T, S>(M, N);                                                          \
+  }                                                                                                         \
+  extern "C" int mean_variance_##NAME##_cuda(const STORED* x, T* row_mean, T* row_variance, int64_t M,      \
+                                             int64_t N, void* workspace, int64_t workspace_bytes,           \
+                                             void* stream) {                                                \
+    return launch_mean_variance<T, S>(x, row_mean, row_variance, M, N, workspace, workspace_bytes, stream); \
+  }
+MEAN_VARIANCE_FUNCTIONS(f32_f32, float, float, float)
+MEAN_VARIANCE_FUNCTIONS(f64_f64, double, double, double)
+MEAN_VARIANCE_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+MEAN_VARIANCE_FUNCTIONS(f16_f32, float, F16, uint16_t)

@@ -23,7 +23,7 @@
 #include "mean_variance_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -42,13 +42,11 @@ void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) IN_SET {
-        Lanes<S, kLanesOf<S>> total = S(0);
-        for (int64_t n = 0; n < N; ++n) {
-          total += to_value<T>(load_every(&x[m_ * N + n], N, active));
-        }
+        Vector<S> total = S(0);
+        for (int64_t n = 0; n < N; ++n) total += to_value<T>(load_every(&x[m_ * N + n], N, active));
         const auto m = quotient(total, S(N));
         store_around(&row_mean[m_], active, m, around_caches);
-        Lanes<S, kLanesOf<S>> total2 = S(0);
+        Vector<S> total2 = S(0);
         for (int64_t n = 0; n < N; ++n) {
           const auto d = to_value<T>(load_every(&x[m_ * N + n], N, active)) - m;
           total2 += d * d;
@@ -63,9 +61,7 @@ void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct MeanVarianceWorkspace {
-  int64_t total_part2;
-  int64_t total_part3;
-  int64_t seen_part;
+  int64_t total_part2, total_part3, seen_part;
   int64_t bytes = 0;
 
   explicit MeanVarianceWorkspace(int64_t M, int64_t N) {
@@ -126,9 +122,9 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
       }
     });
     for_lanes<kLanesOf<S>>(0, M, [=](int64_t m_, auto active) IN_SET {
-      Lanes<S, kLanesOf<S>> total = S(0);
-      Lanes<S, kLanesOf<S>> seen = S(0);
-      Lanes<S, kLanesOf<S>> total2 = S(0);
+      Vector<S> total = S(0);
+      Vector<S> seen = S(0);
+      Vector<S> total2 = S(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         total += load(&total_part2[n_share * M + m_], active);
         seen += load(&seen_part[n_share * M + m_], active);
@@ -185,31 +181,31 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class RowMeanElement, class RunShort, class Run>
-int launch_mean_variance(const XElement* x, RowMeanElement* row_mean, RowMeanElement* row_variance, int64_t M,
-                         int64_t N, void* workspace, int64_t workspace_bytes, RunShort run_short, Run run) {
+template <class S, class T>
+int launch_mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N,
+                         void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, row_mean, {M}}, {3, row_variance, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
   if (N <= 15) {
-    run_short(x, row_mean, row_variance, M, N);
+    mean_variance_short<S, T>(x, row_mean, row_variance, M, N);
     return 0;
   }
-  const Space space(M, N);
+  const MeanVarianceWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, row_mean, row_variance, M, N, memory.data);
+  mean_variance<S, T>(x, row_mean, row_variance, M, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_mean_variance(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if (M == 0) return 0;
   if (N <= 15) return 0;
-  return Space(M, N).bytes;
+  return MeanVarianceWorkspace<S, T>(M, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -219,49 +215,19 @@ int64_t workspace_of_mean_variance(int64_t M, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t mean_variance_f32_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_mean_variance<MeanVarianceWorkspace<float, float>>(M, N))
-}
-
-extern "C" int mean_variance_f32_f32_openmp(const float* x, float* row_mean, float* row_variance, int64_t M,
-                                            int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_mean_variance<MeanVarianceWorkspace<float, float>>(
-      x, row_mean, row_variance, M, N, workspace, workspace_bytes, mean_variance_short<float, float>,
-      mean_variance<float, float>))
-}
-
-extern "C" int64_t mean_variance_f64_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_mean_variance<MeanVarianceWorkspace<double, double>>(M, N))
-}
-
-extern "C" int mean_variance_f64_f64_openmp(const double* x, double* row_mean, double* row_variance,
-                                            int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_mean_variance<MeanVarianceWorkspace<double, double>>(
-      x, row_mean, row_variance, M, N, workspace, workspace_bytes, mean_variance_short<double, double>,
-      mean_variance<double, double>))
-}
-
-extern "C" int64_t mean_variance_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_mean_variance<MeanVarianceWorkspace<float, BF16>>(M, N))
-}
-
-extern "C" int mean_variance_bf16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance,
-                                             int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_mean_variance<MeanVarianceWorkspace<float, BF16>>(
-      x, row_mean, row_variance, M, N, workspace, workspace_bytes, mean_variance_short<float, BF16>,
-      mean_variance<float, BF16>))
-}
-
-extern "C" int64_t mean_variance_f16_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_mean_variance<MeanVarianceWorkspace<float, F16>>(M, N))
-}
-
-extern "C" int mean_variance_f16_f32_openmp(const uint16_t* x, float* row_mean, float* row_variance,
-                                            int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_mean_variance<MeanVarianceWorkspace<float, F16>>(
-      x, row_mean, row_variance, M, N, workspace, workspace_bytes, mean_variance_short<float, F16>,
-      mean_variance<float, F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define MEAN_VARIANCE_FUNCTIONS(NAME, T, S, STORED)                                                        \
+  extern "C" int64_t mean_variance_##NAME##_openmp_workspace(int64_t M, int64_t N) {                       \
+    BY_SET(return workspace_of_mean_variance<T, S>(M, N))                                                  \
+  }                                                                                                        \
+  extern "C" int mean_variance_##NAME##_openmp(const STORED* x, T* row_mean, T* row_variance, int64_t M,   \
+                                               int64_t N, void* workspace, int64_t workspace_bytes) {      \
+    BY_SET(return launch_mean_variance<T, S>(x, row_mean, row_variance, M, N, workspace, workspace_bytes)) \
+  }
+MEAN_VARIANCE_FUNCTIONS(f32_f32, float, float, float)
+MEAN_VARIANCE_FUNCTIONS(f64_f64, double, double, double)
+MEAN_VARIANCE_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+MEAN_VARIANCE_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
 extern "C" const char* mean_variance_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -50,9 +50,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total2_own += to_value<T>(x_pack[i]);
-        }
+        if (i < remaining) total2_own += to_value<T>(x_pack[i]);
       }
     }
     total2_own = row_fold(total2_own, [](S a, S b) { return S(a + b); });
@@ -66,9 +64,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       total2_own = row_fold(total2_own, [](S a, S b) { return S(a + b); });
     }
     total2 = total2 + total2_own;
-    if (threadIdx.x == 0) {
-      total[m] = total2;
-    }
+    if (threadIdx.x == 0) total[m] = total2;
   }
 }
 
@@ -95,72 +91,42 @@ cudaError_t row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* wo
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class TotalElement, class Run, class RunWide>
-int launch_row_sum(const XElement* x, TotalElement* total, int64_t M, int64_t N, void* workspace,
-                   int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+template <class S, class T>
+int launch_row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* workspace,
+                   int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, total, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(M, N);
+  const RowSumWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, total, M, N, memory.data, queue)
-                           : run_wide(x, total, M, N, memory.data, queue));
+  return cuda_status(small ? row_sum<int32_t, S, T>(x, total, M, N, memory.data, queue)
+                           : row_sum<int64_t, S, T>(x, total, M, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_row_sum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0) return 0;
-  return Space(M, N).bytes;
+  return RowSumWorkspace<S, T>(M, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t row_sum_f32_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumWorkspace<float, float>>(M, N);
-}
-
-extern "C" int row_sum_f32_f32_cuda(const float* x, float* total, int64_t M, int64_t N, void* workspace,
-                                    int64_t workspace_bytes, void* stream) {
-  return launch_row_sum<RowSumWorkspace<float, float>>(x, total, M, N, workspace, workspace_bytes, stream,
-                                                       row_sum<int32_t, float, float>,
-                                                       row_sum<int64_t, float, float>);
-}
-
-extern "C" int64_t row_sum_f64_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumWorkspace<double, double>>(M, N);
-}
-
-extern "C" int row_sum_f64_f64_cuda(const double* x, double* total, int64_t M, int64_t N, void* workspace,
-                                    int64_t workspace_bytes, void* stream) {
-  return launch_row_sum<RowSumWorkspace<double, double>>(x, total, M, N, workspace, workspace_bytes, stream,
-                                                         row_sum<int32_t, double, double>,
-                                                         row_sum<int64_t, double, double>);
-}
-
-extern "C" int64_t row_sum_bf16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumWorkspace<float, BF16>>(M, N);
-}
-
-extern "C" int row_sum_bf16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
-                                     int64_t workspace_bytes, void* stream) {
-  return launch_row_sum<RowSumWorkspace<float, BF16>>(x, total, M, N, workspace, workspace_bytes, stream,
-                                                      row_sum<int32_t, float, BF16>,
-                                                      row_sum<int64_t, float, BF16>);
-}
-
-extern "C" int64_t row_sum_f16_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_row_sum<RowSumWorkspace<float, F16>>(M, N);
-}
-
-extern "C" int row_sum_f16_f32_cuda(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
-                                    int64_t workspace_bytes, void* stream) {
-  return launch_row_sum<RowSumWorkspace<float, F16>>(x, total, M, N, workspace, workspace_bytes, stream,
-                                                     row_sum<int32_t, float, F16>,
-                                                     row_sum<int64_t, float, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ROW_SUM_FUNCTIONS(NAME, T, S, STORED)                                                            \
+  extern "C" int64_t row_sum_##NAME##_cuda_workspace(int64_t M, int64_t N) {                             \
+    return workspace_of_row_sum<T, S>(M, N);                                                             \
+  }                                                                                                      \
+  extern "C" int row_sum_##NAME##_cuda(const STORED* x, T* total, int64_t M, int64_t N, void* workspace, \
+                                       int64_t workspace_bytes, void* stream) {                          \
+    return launch_row_sum<T, S>(x, total, M, N, workspace, workspace_bytes, stream);                     \
+  }
+ROW_SUM_FUNCTIONS(f32_f32, float, float, float)
+ROW_SUM_FUNCTIONS(f64_f64, double, double, double)
+ROW_SUM_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+ROW_SUM_FUNCTIONS(f16_f32, float, F16, uint16_t)

@@ -23,7 +23,7 @@
 #include "row_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -42,10 +42,8 @@ void row_sum_short(const Stored<T>* x, S* total, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<S, kLanesOf<S>> total2 = S(0);
-        for (int64_t n = 0; n < N; ++n) {
-          total2 += to_value<T>(load_every(&x[m * N + n], N, active));
-        }
+        Vector<S> total2 = S(0);
+        for (int64_t n = 0; n < N; ++n) total2 += to_value<T>(load_every(&x[m * N + n], N, active));
         store_around(&total[m], active, total2, around_caches);
       });
     }
@@ -95,7 +93,7 @@ void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace
       OMP(omp for schedule(static) nowait)
       for (int64_t m_first = 0; m_first < M; m_first += 256) {
         for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-          Lanes<S, kLanesOf<S>> total2 = S(0);
+          Vector<S> total2 = S(0);
           for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
             total2 += load(&total_part[n_share * M + m], active);
           }
@@ -126,31 +124,31 @@ void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace
 }
 
 // Checks the arguments, then runs.
-template <class Space, class XElement, class TotalElement, class RunShort, class Run>
-int launch_row_sum(const XElement* x, TotalElement* total, int64_t M, int64_t N, void* workspace,
-                   int64_t workspace_bytes, RunShort run_short, Run run) {
+template <class S, class T>
+int launch_row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* workspace,
+                   int64_t workspace_bytes) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, total, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
   if (N <= 15) {
-    run_short(x, total, M, N);
+    row_sum_short<S, T>(x, total, M, N);
     return 0;
   }
-  const Space space(M, N);
+  const RowSumWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, total, M, N, memory.data);
+  row_sum<S, T>(x, total, M, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class S, class T>
 int64_t workspace_of_row_sum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0) return 0;
   if (N <= 15) return 0;
-  return Space(M, N).bytes;
+  return RowSumWorkspace<S, T>(M, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -160,45 +158,19 @@ int64_t workspace_of_row_sum(int64_t M, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t row_sum_f32_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_row_sum<RowSumWorkspace<float, float>>(M, N))
-}
-
-extern "C" int row_sum_f32_f32_openmp(const float* x, float* total, int64_t M, int64_t N, void* workspace,
-                                      int64_t workspace_bytes) {
-  BY_SET(return launch_row_sum<RowSumWorkspace<float, float>>(
-      x, total, M, N, workspace, workspace_bytes, row_sum_short<float, float>, row_sum<float, float>))
-}
-
-extern "C" int64_t row_sum_f64_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_row_sum<RowSumWorkspace<double, double>>(M, N))
-}
-
-extern "C" int row_sum_f64_f64_openmp(const double* x, double* total, int64_t M, int64_t N, void* workspace,
-                                      int64_t workspace_bytes) {
-  BY_SET(return launch_row_sum<RowSumWorkspace<double, double>>(
-      x, total, M, N, workspace, workspace_bytes, row_sum_short<double, double>, row_sum<double, double>))
-}
-
-extern "C" int64_t row_sum_bf16_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_row_sum<RowSumWorkspace<float, BF16>>(M, N))
-}
-
-extern "C" int row_sum_bf16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
-                                       int64_t workspace_bytes) {
-  BY_SET(return launch_row_sum<RowSumWorkspace<float, BF16>>(
-      x, total, M, N, workspace, workspace_bytes, row_sum_short<float, BF16>, row_sum<float, BF16>))
-}
-
-extern "C" int64_t row_sum_f16_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_row_sum<RowSumWorkspace<float, F16>>(M, N))
-}
-
-extern "C" int row_sum_f16_f32_openmp(const uint16_t* x, float* total, int64_t M, int64_t N, void* workspace,
-                                      int64_t workspace_bytes) {
-  BY_SET(return launch_row_sum<RowSumWorkspace<float, F16>>(x, total, M, N, workspace, workspace_bytes,
-                                                            row_sum_short<float, F16>, row_sum<float, F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ROW_SUM_FUNCTIONS(NAME, T, S, STORED)                                                              \
+  extern "C" int64_t row_sum_##NAME##_openmp_workspace(int64_t M, int64_t N) {                             \
+    BY_SET(return workspace_of_row_sum<T, S>(M, N))                                                        \
+  }                                                                                                        \
+  extern "C" int row_sum_##NAME##_openmp(const STORED* x, T* total, int64_t M, int64_t N, void* workspace, \
+                                         int64_t workspace_bytes) {                                        \
+    BY_SET(return launch_row_sum<T, S>(x, total, M, N, workspace, workspace_bytes))                        \
+  }
+ROW_SUM_FUNCTIONS(f32_f32, float, float, float)
+ROW_SUM_FUNCTIONS(f64_f64, double, double, double)
+ROW_SUM_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+ROW_SUM_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
 extern "C" const char* row_sum_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -27,8 +27,7 @@
 //   gets into *table_status, in device memory, if it is not null; all else leaves it as it is.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   segment_sum_error explains it.
 
@@ -65,9 +64,11 @@
 extern "C" {
 #endif
 
-// start: i64[B + 1]
-// x: f32[N, D]
-// y: f32[B, D]
+// Arguments; a function's name says what T is:
+//   start: i64[B + 1]
+//   x: T[N, D]
+//   y: T[B, D]
+
 /* @function segment_sum_f32 args: table start i64 [B + 1] offsets N; in x f32 [N, D]; out y f32 [B, D]; size B; size N; size D; status table_status; workspace_openmp workspace */
 int segment_sum_f32_cuda(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D,
                          int32_t* table_status, void* stream);
@@ -75,9 +76,6 @@ int64_t segment_sum_f32_openmp_workspace(int64_t B, int64_t N, int64_t D);
 int segment_sum_f32_openmp(const int64_t* start, const float* x, float* y, int64_t B, int64_t N, int64_t D,
                            void* workspace, int64_t workspace_bytes);
 
-// start: i64[B + 1]
-// x: f64[N, D]
-// y: f64[B, D]
 /* @function segment_sum_f64 args: table start i64 [B + 1] offsets N; in x f64 [N, D]; out y f64 [B, D]; size B; size N; size D; status table_status; workspace_openmp workspace */
 int segment_sum_f64_cuda(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D,
                          int32_t* table_status, void* stream);
@@ -85,9 +83,6 @@ int64_t segment_sum_f64_openmp_workspace(int64_t B, int64_t N, int64_t D);
 int segment_sum_f64_openmp(const int64_t* start, const double* x, double* y, int64_t B, int64_t N, int64_t D,
                            void* workspace, int64_t workspace_bytes);
 
-// start: i64[B + 1]
-// x: bf16[N, D]
-// y: bf16[B, D]
 /* @function segment_sum_bf16 args: table start i64 [B + 1] offsets N; in x bf16 [N, D]; out y bf16 [B, D]; size B; size N; size D; status table_status; workspace_openmp workspace */
 int segment_sum_bf16_cuda(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B, int64_t N,
                           int64_t D, int32_t* table_status, void* stream);
@@ -135,63 +130,29 @@ static inline const char* segment_sum_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct segment_sum_f32_arguments {
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct segment_sum_arguments {
   const int64_t* start = nullptr;
-  const float* x = nullptr;
-  float* y = nullptr;
+  const T* x = nullptr;
+  T* y = nullptr;
   int64_t B = 0;
   int64_t N = 0;
   int64_t D = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int segment_sum_cuda(const segment_sum_arguments& a, int32_t* table_status, void* stream) {
+    return kCuda(a.start, a.x, a.y, a.B, a.N, a.D, table_status, stream);
+  }
+  friend int segment_sum_openmp(const segment_sum_arguments& a) {
+    return kOpenmp(a.start, a.x, a.y, a.B, a.N, a.D, a.workspace, a.workspace_bytes);
+  }
 };
-inline int segment_sum_f32_cuda(const segment_sum_f32_arguments& arguments, int32_t* table_status,
-                                void* stream) {
-  return segment_sum_f32_cuda(arguments.start, arguments.x, arguments.y, arguments.B, arguments.N,
-                              arguments.D, table_status, stream);
-}
-inline int segment_sum_f32_openmp(const segment_sum_f32_arguments& arguments) {
-  return segment_sum_f32_openmp(arguments.start, arguments.x, arguments.y, arguments.B, arguments.N,
-                                arguments.D, arguments.workspace, arguments.workspace_bytes);
-}
-struct segment_sum_f64_arguments {
-  const int64_t* start = nullptr;
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t B = 0;
-  int64_t N = 0;
-  int64_t D = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int segment_sum_f64_cuda(const segment_sum_f64_arguments& arguments, int32_t* table_status,
-                                void* stream) {
-  return segment_sum_f64_cuda(arguments.start, arguments.x, arguments.y, arguments.B, arguments.N,
-                              arguments.D, table_status, stream);
-}
-inline int segment_sum_f64_openmp(const segment_sum_f64_arguments& arguments) {
-  return segment_sum_f64_openmp(arguments.start, arguments.x, arguments.y, arguments.B, arguments.N,
-                                arguments.D, arguments.workspace, arguments.workspace_bytes);
-}
-struct segment_sum_bf16_arguments {
-  const int64_t* start = nullptr;
-  const uint16_t* x = nullptr;
-  uint16_t* y = nullptr;
-  int64_t B = 0;
-  int64_t N = 0;
-  int64_t D = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int segment_sum_bf16_cuda(const segment_sum_bf16_arguments& arguments, int32_t* table_status,
-                                 void* stream) {
-  return segment_sum_bf16_cuda(arguments.start, arguments.x, arguments.y, arguments.B, arguments.N,
-                               arguments.D, table_status, stream);
-}
-inline int segment_sum_bf16_openmp(const segment_sum_bf16_arguments& arguments) {
-  return segment_sum_bf16_openmp(arguments.start, arguments.x, arguments.y, arguments.B, arguments.N,
-                                 arguments.D, arguments.workspace, arguments.workspace_bytes);
-}
+using segment_sum_f32_arguments = segment_sum_arguments<float, segment_sum_f32_cuda, segment_sum_f32_openmp>;
+using segment_sum_f64_arguments = segment_sum_arguments<double, segment_sum_f64_cuda, segment_sum_f64_openmp>;
+using segment_sum_bf16_arguments =
+    segment_sum_arguments<uint16_t, segment_sum_bf16_cuda, segment_sum_bf16_openmp>;
 
 #endif

@@ -61,9 +61,11 @@
 extern "C" {
 #endif
 
-// x: f32[N, D]
-// id: i32[N]
-// y: f32[B, D]
+// Arguments:
+//   x: f32[N, D]
+//   id: i32[N]
+//   y: f32[B, D]
+
 /* @function segment_sum_by_id args: in x f32 [N, D]; in id i32 [N]; out y f32 [B, D]; size N; size D; size B */
 int segment_sum_by_id_cuda(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B,
                            void* stream);
@@ -102,7 +104,8 @@ static inline const char* segment_sum_by_id_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct segment_sum_by_id_arguments {
   const float* x = nullptr;
   const int32_t* id = nullptr;
@@ -110,14 +113,13 @@ struct segment_sum_by_id_arguments {
   int64_t N = 0;
   int64_t D = 0;
   int64_t B = 0;
+
+  friend int segment_sum_by_id_cuda(const segment_sum_by_id_arguments& a, void* stream) {
+    return segment_sum_by_id_cuda(a.x, a.id, a.y, a.N, a.D, a.B, stream);
+  }
+  friend int segment_sum_by_id_openmp(const segment_sum_by_id_arguments& a) {
+    return segment_sum_by_id_openmp(a.x, a.id, a.y, a.N, a.D, a.B);
+  }
 };
-inline int segment_sum_by_id_cuda(const segment_sum_by_id_arguments& arguments, void* stream) {
-  return segment_sum_by_id_cuda(arguments.x, arguments.id, arguments.y, arguments.N, arguments.D, arguments.B,
-                                stream);
-}
-inline int segment_sum_by_id_openmp(const segment_sum_by_id_arguments& arguments) {
-  return segment_sum_by_id_openmp(arguments.x, arguments.id, arguments.y, arguments.N, arguments.D,
-                                  arguments.B);
-}
 
 #endif

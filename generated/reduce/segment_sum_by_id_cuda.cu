@@ -24,9 +24,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     segment_sum_by_id_kernel(const float* x, const int32_t* id, float* y, Index N, Index D, Index B) {
   for (Index item = Index(blockIdx.x); item < D; item += Index(gridDim.x)) {
     const Index d = item;
-    for (Index b = Index(threadIdx.x); b < B; b += Index(blockDim.x)) {
-      y[b * D + d] = 0.0f;
-    }
+    for (Index b = Index(threadIdx.x); b < B; b += Index(blockDim.x)) y[b * D + d] = 0.0f;
     __syncthreads();
     for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       if (inside(int64_t(id[n]), B)) atomic_add(&y[int64_t(id[n]) * D + d], x[n * D + d]);

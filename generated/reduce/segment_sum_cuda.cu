@@ -37,9 +37,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     total_own += to_value<T>(x[(n_start + n) * D + d]);
   }
   total = total + column_fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-  if (writes) {
-    y[b * D + d] = to_stored<T>(total);
-  }
+  if (writes) y[b * D + d] = to_stored<T>(total);
 }
 
 template <class Index, class T>
@@ -56,35 +54,27 @@ cudaError_t segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, 
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run, class RunWide>
-int launch_segment_sum(const int64_t* start, const T* x, T* y, int64_t B, int64_t N, int64_t D,
-                       int32_t* table_status, void* stream, Run run, RunWide run_wide) {
+template <class T>
+int launch_segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t B, int64_t N,
+                       int64_t D, int32_t* table_status, void* stream) {
   if (const int status = check_sizes({{4, B}, {5, N}, {6, D}})) return status;
   if (double(B) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const Array arrays[] = {{1, start, {B + 1}}, {2, x, {N, D}}, {3, y, {B, D}}};
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(N * D, B * D) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(small ? run(start, x, y, B, N, D, table_status, queue)
-                           : run_wide(start, x, y, B, N, D, table_status, queue));
+  return cuda_status(small ? segment_sum<int32_t, T>(start, x, y, B, N, D, table_status, queue)
+                           : segment_sum<int64_t, T>(start, x, y, B, N, D, table_status, queue));
 }
 
 }  // namespace
 
-extern "C" int segment_sum_f32_cuda(const int64_t* start, const float* x, float* y, int64_t B, int64_t N,
-                                    int64_t D, int32_t* table_status, void* stream) {
-  return launch_segment_sum(start, x, y, B, N, D, table_status, stream, segment_sum<int32_t, float>,
-                            segment_sum<int64_t, float>);
-}
-
-extern "C" int segment_sum_f64_cuda(const int64_t* start, const double* x, double* y, int64_t B, int64_t N,
-                                    int64_t D, int32_t* table_status, void* stream) {
-  return launch_segment_sum(start, x, y, B, N, D, table_status, stream, segment_sum<int32_t, double>,
-                            segment_sum<int64_t, double>);
-}
-
-extern "C" int segment_sum_bf16_cuda(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B,
-                                     int64_t N, int64_t D, int32_t* table_status, void* stream) {
-  return launch_segment_sum(start, x, y, B, N, D, table_status, stream, segment_sum<int32_t, BF16>,
-                            segment_sum<int64_t, BF16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define SEGMENT_SUM_FUNCTIONS(NAME, STORED, T)                                                          \
+  extern "C" int segment_sum_##NAME##_cuda(const int64_t* start, const STORED* x, STORED* y, int64_t B, \
+                                           int64_t N, int64_t D, int32_t* table_status, void* stream) { \
+    return launch_segment_sum<T>(start, x, y, B, N, D, table_status, stream);                           \
+  }
+SEGMENT_SUM_FUNCTIONS(f32, float, float)
+SEGMENT_SUM_FUNCTIONS(f64, double, double)
+SEGMENT_SUM_FUNCTIONS(bf16, uint16_t, BF16)

@@ -22,7 +22,7 @@
 #include "segment_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -55,7 +55,7 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
   const SegmentSumWorkspace<T> space(B, N, D);
   Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
   if (N_shares > 1) {
-    const int64_t d_part = share_of(D, N_shares * B, 8192 / kBytes<Value<T>>);
+    const int64_t d_part = share_of<8192 / kBytes<Value<T>>>(D, N_shares * B);
     in_parallel(product_of(N, D) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(dynamic, larger(1, N_shares* B* D / 256)) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
@@ -65,30 +65,29 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
             const int64_t n_start = start[b];
             const int64_t n_count = start[b + 1] - n_start;
             Value<T> total[8192 / kBytes<Value<T>>];
-            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
+            for_lanes<kLanesOf<T>>(d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
               store(&total[d - d_first], active, Value<T>(0));
             });
             const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
             for (int64_t n_first = n_begin; n_first < n_end; n_first += 512) {
               const int64_t n_end2 = smaller(n_first + 512, n_end);
               Value<T> part[8192 / kBytes<Value<T>>];
-              for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
+              for_lanes<kLanesOf<T>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
                 store(&part[d - d_first], active, Value<T>(0));
               });
               for (int64_t n = n_first; n < n_end2; ++n) {
-                for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
+                for_lanes<kLanesOf<T>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
                   store(&part[d - d_first], active,
                         load(&part[d - d_first], active) +
                             to_value<T>(load(&x[(n_start + n) * D + d], active)));
                 });
               }
-              for_lanes<kLanesOf<Value<T>>>(
-                  d_first, d_end, [=, &part, &total](int64_t d, auto active) IN_SET {
-                    store(&total[d - d_first], active,
-                          load(&total[d - d_first], active) + load(&part[d - d_first], active));
-                  });
+              for_lanes<kLanesOf<T>>(d_first, d_end, [=, &part, &total](int64_t d, auto active) IN_SET {
+                store(&total[d - d_first], active,
+                      load(&total[d - d_first], active) + load(&part[d - d_first], active));
+              });
             }
-            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
+            for_lanes<kLanesOf<T>>(d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
               store(&total_part[(n_share * B + b) * D + d], active, load(&total[d - d_first], active));
             });
           }
@@ -100,20 +99,19 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t d_first = 0; d_first < D; d_first += 256) {
-          for_lanes<kLanesOf<Value<T>>>(
-              d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) IN_SET {
-                Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
-                for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-                  total += load(&total_part[(n_share * B + b) * D + d], active);
-                }
-                store_around(&y[b * D + d], active, to_stored<T>(total), around_caches);
-              });
+          for_lanes<kLanesOf<T>>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) IN_SET {
+            Vector<T> total = Value<T>(0);
+            for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+              total += load(&total_part[(n_share * B + b) * D + d], active);
+            }
+            store_around(&y[b * D + d], active, to_stored<T>(total), around_caches);
+          });
         }
       }
       if (around_caches) finish_stores();
     });
   } else {
-    const int64_t d_part = share_of(D, B, 8192 / kBytes<Value<T>>);
+    const int64_t d_part = share_of<8192 / kBytes<Value<T>>>(D, B);
     const bool around_caches = B * D * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(N, D) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(dynamic, larger(1, B* D / 256)) nowait)
@@ -123,28 +121,28 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
           Value<T> total[8192 / kBytes<Value<T>>];
-          for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
+          for_lanes<kLanesOf<T>>(d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
             store(&total[d - d_first], active, Value<T>(0));
           });
           for (int64_t n_first = 0; n_first < n_count; n_first += 512) {
             const int64_t n_end = smaller(n_first + 512, n_count);
             Value<T> part[8192 / kBytes<Value<T>>];
-            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
+            for_lanes<kLanesOf<T>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
               store(&part[d - d_first], active, Value<T>(0));
             });
             for (int64_t n = n_first; n < n_end; ++n) {
-              for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
+              for_lanes<kLanesOf<T>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
                 store(
                     &part[d - d_first], active,
                     load(&part[d - d_first], active) + to_value<T>(load(&x[(n_start + n) * D + d], active)));
               });
             }
-            for_lanes<kLanesOf<Value<T>>>(d_first, d_end, [=, &part, &total](int64_t d, auto active) IN_SET {
+            for_lanes<kLanesOf<T>>(d_first, d_end, [=, &part, &total](int64_t d, auto active) IN_SET {
               store(&total[d - d_first], active,
                     load(&total[d - d_first], active) + load(&part[d - d_first], active));
             });
           }
-          for_lines<kLanesOf<Value<T>>>(
+          for_lines<kLanesOf<T>>(
               around_caches, &y[b * D + d_first], d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
                 store_around(&y[b * D + d], active, to_stored<T>(load(&total[d - d_first], active)),
                              around_caches);
@@ -157,9 +155,9 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run>
-int launch_segment_sum(const int64_t* start, const T* x, T* y, int64_t B, int64_t N, int64_t D,
-                       void* workspace, int64_t workspace_bytes, Run run) {
+template <class T>
+int launch_segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t B, int64_t N,
+                       int64_t D, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, B}, {5, N}, {6, D}})) return status;
   if (double(B) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const Array arrays[] = {{1, start, {B + 1}}, {2, x, {N, D}}, {3, y, {B, D}}};
@@ -169,20 +167,20 @@ int launch_segment_sum(const int64_t* start, const T* x, T* y, int64_t B, int64_
     if (start[entry - 1] > start[entry]) return status_of(KGEN_TABLE_OFFSETS, 1);
   }
   if (B == 0 || D == 0) return 0;
-  const Space space(B, N, D);
+  const SegmentSumWorkspace<T> space(B, N, D);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(start, x, y, B, N, D, memory.data);
+  segment_sum<T>(start, x, y, B, N, D, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_segment_sum(int64_t B, int64_t N, int64_t D) {
   if (const int status = check_sizes({{4, B}, {5, N}, {6, D}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (B == 0 || D == 0) return 0;
-  return Space(B, N, D).bytes;
+  return SegmentSumWorkspace<T>(B, N, D).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -192,35 +190,19 @@ int64_t workspace_of_segment_sum(int64_t B, int64_t N, int64_t D) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t segment_sum_f32_openmp_workspace(int64_t B, int64_t N, int64_t D) {
-  BY_SET(return workspace_of_segment_sum<SegmentSumWorkspace<float>>(B, N, D))
-}
-
-extern "C" int segment_sum_f32_openmp(const int64_t* start, const float* x, float* y, int64_t B, int64_t N,
-                                      int64_t D, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_segment_sum<SegmentSumWorkspace<float>>(start, x, y, B, N, D, workspace,
-                                                               workspace_bytes, segment_sum<float>))
-}
-
-extern "C" int64_t segment_sum_f64_openmp_workspace(int64_t B, int64_t N, int64_t D) {
-  BY_SET(return workspace_of_segment_sum<SegmentSumWorkspace<double>>(B, N, D))
-}
-
-extern "C" int segment_sum_f64_openmp(const int64_t* start, const double* x, double* y, int64_t B, int64_t N,
-                                      int64_t D, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_segment_sum<SegmentSumWorkspace<double>>(start, x, y, B, N, D, workspace,
-                                                                workspace_bytes, segment_sum<double>))
-}
-
-extern "C" int64_t segment_sum_bf16_openmp_workspace(int64_t B, int64_t N, int64_t D) {
-  BY_SET(return workspace_of_segment_sum<SegmentSumWorkspace<BF16>>(B, N, D))
-}
-
-extern "C" int segment_sum_bf16_openmp(const int64_t* start, const uint16_t* x, uint16_t* y, int64_t B,
-                                       int64_t N, int64_t D, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_segment_sum<SegmentSumWorkspace<BF16>>(start, x, y, B, N, D, workspace,
-                                                              workspace_bytes, segment_sum<BF16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define SEGMENT_SUM_FUNCTIONS(NAME, T, STORED)                                                            \
+  extern "C" int64_t segment_sum_##NAME##_openmp_workspace(int64_t B, int64_t N, int64_t D) {             \
+    BY_SET(return workspace_of_segment_sum<T>(B, N, D))                                                   \
+  }                                                                                                       \
+  extern "C" int segment_sum_##NAME##_openmp(const int64_t* start, const STORED* x, STORED* y, int64_t B, \
+                                             int64_t N, int64_t D, void* workspace,                       \
+                                             int64_t workspace_bytes) {                                   \
+    BY_SET(return launch_segment_sum<T>(start, x, y, B, N, D, workspace, workspace_bytes))                \
+  }
+SEGMENT_SUM_FUNCTIONS(f32, float, float)
+SEGMENT_SUM_FUNCTIONS(f64, double, double)
+SEGMENT_SUM_FUNCTIONS(bf16, BF16, uint16_t)
 
 extern "C" const char* segment_sum_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

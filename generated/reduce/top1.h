@@ -27,8 +27,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; top1_error
 //   explains it.
 
@@ -65,36 +64,29 @@
 extern "C" {
 #endif
 
-// score: f32[B, V]
-// best: i32[B]
-// probability: f32[B]
+// Arguments; a function's name says what T is, and real is f64 in functions of f64, else f32:
+//   score: T[B, V]
+//   best: i32[B]
+//   probability: real[B]
+
 /* @function top1_f32 args: in score f32 [B, V]; out best i32 [B]; out probability f32 [B]; size B; size V; workspace workspace */
 int64_t top1_f32_cuda_workspace(int64_t B, int64_t V);
 int top1_f32_cuda(const float* score, int32_t* best, float* probability, int64_t B, int64_t V,
                   void* workspace, int64_t workspace_bytes, void* stream);
 int top1_f32_openmp(const float* score, int32_t* best, float* probability, int64_t B, int64_t V);
 
-// score: f64[B, V]
-// best: i32[B]
-// probability: f64[B]
 /* @function top1_f64 args: in score f64 [B, V]; out best i32 [B]; out probability f64 [B]; size B; size V; workspace workspace */
 int64_t top1_f64_cuda_workspace(int64_t B, int64_t V);
 int top1_f64_cuda(const double* score, int32_t* best, double* probability, int64_t B, int64_t V,
                   void* workspace, int64_t workspace_bytes, void* stream);
 int top1_f64_openmp(const double* score, int32_t* best, double* probability, int64_t B, int64_t V);
 
-// score: bf16[B, V]
-// best: i32[B]
-// probability: f32[B]
 /* @function top1_bf16 args: in score bf16 [B, V]; out best i32 [B]; out probability f32 [B]; size B; size V; workspace workspace */
 int64_t top1_bf16_cuda_workspace(int64_t B, int64_t V);
 int top1_bf16_cuda(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
                    void* workspace, int64_t workspace_bytes, void* stream);
 int top1_bf16_openmp(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V);
 
-// score: f16[B, V]
-// best: i32[B]
-// probability: f32[B]
 /* @function top1_f16 args: in score f16 [B, V]; out best i32 [B]; out probability f32 [B]; size B; size V; workspace workspace */
 int64_t top1_f16_cuda_workspace(int64_t B, int64_t V);
 int top1_f16_cuda(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
@@ -140,70 +132,28 @@ static inline const char* top1_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct top1_f32_arguments {
-  const float* score = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class ScoreElement, class ProbabilityElement, auto* kCuda, auto* kOpenmp>
+struct top1_arguments {
+  const ScoreElement* score = nullptr;
   int32_t* best = nullptr;
-  float* probability = nullptr;
+  ProbabilityElement* probability = nullptr;
   int64_t B = 0;
   int64_t V = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int top1_cuda(const top1_arguments& a, void* stream) {
+    return kCuda(a.score, a.best, a.probability, a.B, a.V, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int top1_openmp(const top1_arguments& a) {
+    return kOpenmp(a.score, a.best, a.probability, a.B, a.V);
+  }
 };
-inline int top1_f32_cuda(const top1_f32_arguments& arguments, void* stream) {
-  return top1_f32_cuda(arguments.score, arguments.best, arguments.probability, arguments.B, arguments.V,
-                       arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int top1_f32_openmp(const top1_f32_arguments& arguments) {
-  return top1_f32_openmp(arguments.score, arguments.best, arguments.probability, arguments.B, arguments.V);
-}
-struct top1_f64_arguments {
-  const double* score = nullptr;
-  int32_t* best = nullptr;
-  double* probability = nullptr;
-  int64_t B = 0;
-  int64_t V = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int top1_f64_cuda(const top1_f64_arguments& arguments, void* stream) {
-  return top1_f64_cuda(arguments.score, arguments.best, arguments.probability, arguments.B, arguments.V,
-                       arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int top1_f64_openmp(const top1_f64_arguments& arguments) {
-  return top1_f64_openmp(arguments.score, arguments.best, arguments.probability, arguments.B, arguments.V);
-}
-struct top1_bf16_arguments {
-  const uint16_t* score = nullptr;
-  int32_t* best = nullptr;
-  float* probability = nullptr;
-  int64_t B = 0;
-  int64_t V = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int top1_bf16_cuda(const top1_bf16_arguments& arguments, void* stream) {
-  return top1_bf16_cuda(arguments.score, arguments.best, arguments.probability, arguments.B, arguments.V,
-                        arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int top1_bf16_openmp(const top1_bf16_arguments& arguments) {
-  return top1_bf16_openmp(arguments.score, arguments.best, arguments.probability, arguments.B, arguments.V);
-}
-struct top1_f16_arguments {
-  const uint16_t* score = nullptr;
-  int32_t* best = nullptr;
-  float* probability = nullptr;
-  int64_t B = 0;
-  int64_t V = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int top1_f16_cuda(const top1_f16_arguments& arguments, void* stream) {
-  return top1_f16_cuda(arguments.score, arguments.best, arguments.probability, arguments.B, arguments.V,
-                       arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int top1_f16_openmp(const top1_f16_arguments& arguments) {
-  return top1_f16_openmp(arguments.score, arguments.best, arguments.probability, arguments.B, arguments.V);
-}
+using top1_f32_arguments = top1_arguments<float, float, top1_f32_cuda, top1_f32_openmp>;
+using top1_f64_arguments = top1_arguments<double, double, top1_f64_cuda, top1_f64_openmp>;
+using top1_bf16_arguments = top1_arguments<uint16_t, float, top1_bf16_cuda, top1_bf16_openmp>;
+using top1_f16_arguments = top1_arguments<uint16_t, float, top1_f16_cuda, top1_f16_openmp>;
 
 #endif

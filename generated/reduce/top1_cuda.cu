@@ -66,9 +66,7 @@ __global__ void __launch_bounds__(512, 1)
             where_own = int64_t(v);
           }
         }
-        if (i < remaining) {
-          greatest_own = maximum(greatest_own, to_value<T>(score_pack[i]));
-        }
+        if (i < remaining) greatest_own = maximum(greatest_own, to_value<T>(score_pack[i]));
       }
     }
     const Best<Value<T>> found =
@@ -81,9 +79,7 @@ __global__ void __launch_bounds__(512, 1)
     greatest = maximum(greatest, team.fold(greatest_own, [](Value<T> one, Value<T> other) {
       return Value<T>(maximum(one, other));
     }));
-    if (writes) {
-      best[b] = int32_t(where);
-    }
+    if (writes) best[b] = int32_t(where);
     Value<T> total = Value<T>(0);
     Value<T> total_own = Value<T>(0);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
@@ -93,15 +89,11 @@ __global__ void __launch_bounds__(512, 1)
           keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += exp(to_value<T>(score_pack[i]) - greatest);
-        }
+        if (i < remaining) total_own += exp(to_value<T>(score_pack[i]) - greatest);
       }
     }
     total = total + team.fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-    if (writes) {
-      probability[b] = Value<T>(1) / total;
-    }
+    if (writes) probability[b] = Value<T>(1) / total;
   }
 }
 
@@ -120,69 +112,42 @@ cudaError_t top1(const Stored<T>* score, int32_t* best, Value<T>* probability, i
 }
 
 // Checks the arguments, then runs.
-template <class Space, class ScoreElement, class ProbabilityElement, class Run, class RunWide>
-int launch_top1(const ScoreElement* score, int32_t* best, ProbabilityElement* probability, int64_t B,
-                int64_t V, void* workspace, int64_t workspace_bytes, void* stream, Run run,
-                RunWide run_wide) {
+template <class T>
+int launch_top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V,
+                void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{4, B}, {5, V}})) return status;
   const Array arrays[] = {{1, score, {B, V}}, {2, best, {B}}, {3, probability, {B}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0) return 0;
   const bool small = larger(B * V, B) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(B, V);
+  const Top1Workspace<T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(score, best, probability, B, V, memory.data, queue)
-                           : run_wide(score, best, probability, B, V, memory.data, queue));
+  return cuda_status(small ? top1<int32_t, T>(score, best, probability, B, V, memory.data, queue)
+                           : top1<int64_t, T>(score, best, probability, B, V, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_top1(int64_t B, int64_t V) {
   if (const int status = check_sizes({{4, B}, {5, V}})) return -status;
   if (B == 0) return 0;
-  return Space(B, V).bytes;
+  return Top1Workspace<T>(B, V).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t top1_f32_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_top1<Top1Workspace<float>>(B, V);
-}
-
-extern "C" int top1_f32_cuda(const float* score, int32_t* best, float* probability, int64_t B, int64_t V,
-                             void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_top1<Top1Workspace<float>>(score, best, probability, B, V, workspace, workspace_bytes, stream,
-                                           top1<int32_t, float>, top1<int64_t, float>);
-}
-
-extern "C" int64_t top1_f64_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_top1<Top1Workspace<double>>(B, V);
-}
-
-extern "C" int top1_f64_cuda(const double* score, int32_t* best, double* probability, int64_t B, int64_t V,
-                             void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_top1<Top1Workspace<double>>(score, best, probability, B, V, workspace, workspace_bytes,
-                                            stream, top1<int32_t, double>, top1<int64_t, double>);
-}
-
-extern "C" int64_t top1_bf16_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_top1<Top1Workspace<BF16>>(B, V);
-}
-
-extern "C" int top1_bf16_cuda(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
-                              void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_top1<Top1Workspace<BF16>>(score, best, probability, B, V, workspace, workspace_bytes, stream,
-                                          top1<int32_t, BF16>, top1<int64_t, BF16>);
-}
-
-extern "C" int64_t top1_f16_cuda_workspace(int64_t B, int64_t V) {
-  return workspace_of_top1<Top1Workspace<F16>>(B, V);
-}
-
-extern "C" int top1_f16_cuda(const uint16_t* score, int32_t* best, float* probability, int64_t B, int64_t V,
-                             void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_top1<Top1Workspace<F16>>(score, best, probability, B, V, workspace, workspace_bytes, stream,
-                                         top1<int32_t, F16>, top1<int64_t, F16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define TOP1_FUNCTIONS(NAME, T, STORED, OTHER)                                                           \
+  extern "C" int64_t top1_##NAME##_cuda_workspace(int64_t B, int64_t V) {                                \
+    return workspace_of_top1<T>(B, V);                                                                   \
+  }                                                                                                      \
+  extern "C" int top1_##NAME##_cuda(const STORED* score, int32_t* best, OTHER* probability, int64_t B,   \
+                                    int64_t V, void* workspace, int64_t workspace_bytes, void* stream) { \
+    return launch_top1<T>(score, best, probability, B, V, workspace, workspace_bytes, stream);           \
+  }
+TOP1_FUNCTIONS(f32, float, float, float)
+TOP1_FUNCTIONS(f64, double, double, double)
+TOP1_FUNCTIONS(bf16, BF16, uint16_t, float)
+TOP1_FUNCTIONS(f16, F16, uint16_t, float)

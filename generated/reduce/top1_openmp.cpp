@@ -21,7 +21,7 @@
 #include "top1_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -75,13 +75,12 @@ void top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t 
         const int64_t v_end = smaller(v_first + 4096, V);
         const bool from_memory = B * V * kBytes<T> >= kBeyondCaches;
         Value<T> greatest_now = greatest;
-        Best<Value<T>, int32_t, kLanesOf<Value<T>>, true> best2_lanes;
-        Extreme<Value<T>, kLanesOf<Value<T>>> greatest_now_lanes = -Value<T>(INFINITY);
-        for_lanes<kLanesOf<Value<T>>>(
+        Best<Value<T>, int32_t, kLanesOf<T>, true> best2_lanes;
+        Extreme<Value<T>, kLanesOf<T>> greatest_now_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<T>>(
             v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) IN_SET {
               const auto score_ = to_value<T>(load_once(&score[b * V + v], active));
-              best2_lanes.meet(mask_of(active), score_,
-                               positions_as<int32_t, kLanesOf<Value<T>>>(v - v_first));
+              best2_lanes.meet(mask_of(active), score_, positions_as<int32_t, kLanesOf<T>>(v - v_first));
               greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -Value<T>(INFINITY)));
             });
         fold_best(best2_lanes, v_first, where, best2, above<Value<T>>);
@@ -92,8 +91,8 @@ void top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t 
           total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
         }
         greatest = greatest_now;
-        Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
-        for_lanes<kLanesOf<Value<T>>>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) IN_SET {
+        Vector<T> total_lanes = Value<T>(0);
+        for_lanes<kLanesOf<T>>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) IN_SET {
           if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
           total_lanes +=
               keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - greatest), Value<T>(0));
@@ -107,18 +106,17 @@ void top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t 
 }
 
 // Checks the arguments, then runs.
-template <class ScoreElement, class ProbabilityElement, class RunShort, class Run>
-int launch_top1(const ScoreElement* score, int32_t* best, ProbabilityElement* probability, int64_t B,
-                int64_t V, RunShort run_short, Run run) {
+template <class T>
+int launch_top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V) {
   if (const int status = check_sizes({{4, B}, {5, V}})) return status;
   const Array arrays[] = {{1, score, {B, V}}, {2, best, {B}}, {3, probability, {B}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0) return 0;
   if (V <= 15) {
-    run_short(score, best, probability, B, V);
+    top1_short<T>(score, best, probability, B, V);
     return 0;
   }
-  run(score, best, probability, B, V);
+  top1<T>(score, best, probability, B, V);
   return 0;
 }
 
@@ -129,24 +127,16 @@ int launch_top1(const ScoreElement* score, int32_t* best, ProbabilityElement* pr
 
 #if !defined(KGEN_SET)
 
-extern "C" int top1_f32_openmp(const float* score, int32_t* best, float* probability, int64_t B, int64_t V) {
-  BY_SET(return launch_top1(score, best, probability, B, V, top1_short<float>, top1<float>))
-}
-
-extern "C" int top1_f64_openmp(const double* score, int32_t* best, double* probability, int64_t B,
-                               int64_t V) {
-  BY_SET(return launch_top1(score, best, probability, B, V, top1_short<double>, top1<double>))
-}
-
-extern "C" int top1_bf16_openmp(const uint16_t* score, int32_t* best, float* probability, int64_t B,
-                                int64_t V) {
-  BY_SET(return launch_top1(score, best, probability, B, V, top1_short<BF16>, top1<BF16>))
-}
-
-extern "C" int top1_f16_openmp(const uint16_t* score, int32_t* best, float* probability, int64_t B,
-                               int64_t V) {
-  BY_SET(return launch_top1(score, best, probability, B, V, top1_short<F16>, top1<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define TOP1_FUNCTIONS(NAME, STORED, OTHER, T)                                                           \
+  extern "C" int top1_##NAME##_openmp(const STORED* score, int32_t* best, OTHER* probability, int64_t B, \
+                                      int64_t V) {                                                       \
+    BY_SET(return launch_top1<T>(score, best, probability, B, V))                                        \
+  }
+TOP1_FUNCTIONS(f32, float, float, float)
+TOP1_FUNCTIONS(f64, double, double, double)
+TOP1_FUNCTIONS(bf16, uint16_t, float, BF16)
+TOP1_FUNCTIONS(f16, uint16_t, float, F16)
 
 extern "C" const char* top1_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

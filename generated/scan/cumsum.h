@@ -28,8 +28,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; cumsum_error
 //   explains it.
 
@@ -66,10 +65,12 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// inclusive: f32[M, N]
-// exclusive: f32[M, N]
-// reverse: f32[M, N]
+// Arguments; a function's name says what T is:
+//   x: T[M, N]
+//   inclusive: T[M, N]
+//   exclusive: T[M, N]
+//   reverse: T[M, N]
+
 /* @function cumsum_f32 args: in x f32 [M, N]; out inclusive f32 [M, N]; out exclusive f32 [M, N]; out reverse f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t cumsum_f32_cuda_workspace(int64_t M, int64_t N);
 int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M, int64_t N,
@@ -78,10 +79,6 @@ int64_t cumsum_f32_openmp_workspace(int64_t M, int64_t N);
 int cumsum_f32_openmp(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
                       int64_t N, void* workspace, int64_t workspace_bytes);
 
-// x: f64[M, N]
-// inclusive: f64[M, N]
-// exclusive: f64[M, N]
-// reverse: f64[M, N]
 /* @function cumsum_f64 args: in x f64 [M, N]; out inclusive f64 [M, N]; out exclusive f64 [M, N]; out reverse f64 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t cumsum_f64_cuda_workspace(int64_t M, int64_t N);
 int cumsum_f64_cuda(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
@@ -90,10 +87,6 @@ int64_t cumsum_f64_openmp_workspace(int64_t M, int64_t N);
 int cumsum_f64_openmp(const double* x, double* inclusive, double* exclusive, double* reverse, int64_t M,
                       int64_t N, void* workspace, int64_t workspace_bytes);
 
-// x: i32[M, N]
-// inclusive: i32[M, N]
-// exclusive: i32[M, N]
-// reverse: i32[M, N]
 /* @function cumsum_i32 args: in x i32 [M, N]; out inclusive i32 [M, N]; out exclusive i32 [M, N]; out reverse i32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t cumsum_i32_cuda_workspace(int64_t M, int64_t N);
 int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
@@ -148,60 +141,28 @@ static inline const char* cumsum_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct cumsum_f32_arguments {
-  const float* x = nullptr;
-  float* inclusive = nullptr;
-  float* exclusive = nullptr;
-  float* reverse = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct cumsum_arguments {
+  const T* x = nullptr;
+  T* inclusive = nullptr;
+  T* exclusive = nullptr;
+  T* reverse = nullptr;
   int64_t M = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int cumsum_cuda(const cumsum_arguments& a, void* stream) {
+    return kCuda(a.x, a.inclusive, a.exclusive, a.reverse, a.M, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int cumsum_openmp(const cumsum_arguments& a) {
+    return kOpenmp(a.x, a.inclusive, a.exclusive, a.reverse, a.M, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int cumsum_f32_cuda(const cumsum_f32_arguments& arguments, void* stream) {
-  return cumsum_f32_cuda(arguments.x, arguments.inclusive, arguments.exclusive, arguments.reverse,
-                         arguments.M, arguments.N, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int cumsum_f32_openmp(const cumsum_f32_arguments& arguments) {
-  return cumsum_f32_openmp(arguments.x, arguments.inclusive, arguments.exclusive, arguments.reverse,
-                           arguments.M, arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct cumsum_f64_arguments {
-  const double* x = nullptr;
-  double* inclusive = nullptr;
-  double* exclusive = nullptr;
-  double* reverse = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int cumsum_f64_cuda(const cumsum_f64_arguments& arguments, void* stream) {
-  return cumsum_f64_cuda(arguments.x, arguments.inclusive, arguments.exclusive, arguments.reverse,
-                         arguments.M, arguments.N, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int cumsum_f64_openmp(const cumsum_f64_arguments& arguments) {
-  return cumsum_f64_openmp(arguments.x, arguments.inclusive, arguments.exclusive, arguments.reverse,
-                           arguments.M, arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
-struct cumsum_i32_arguments {
-  const int32_t* x = nullptr;
-  int32_t* inclusive = nullptr;
-  int32_t* exclusive = nullptr;
-  int32_t* reverse = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int cumsum_i32_cuda(const cumsum_i32_arguments& arguments, void* stream) {
-  return cumsum_i32_cuda(arguments.x, arguments.inclusive, arguments.exclusive, arguments.reverse,
-                         arguments.M, arguments.N, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int cumsum_i32_openmp(const cumsum_i32_arguments& arguments) {
-  return cumsum_i32_openmp(arguments.x, arguments.inclusive, arguments.exclusive, arguments.reverse,
-                           arguments.M, arguments.N, arguments.workspace, arguments.workspace_bytes);
-}
+using cumsum_f32_arguments = cumsum_arguments<float, cumsum_f32_cuda, cumsum_f32_openmp>;
+using cumsum_f64_arguments = cumsum_arguments<double, cumsum_f64_cuda, cumsum_f64_openmp>;
+using cumsum_i32_arguments = cumsum_arguments<int32_t, cumsum_i32_cuda, cumsum_i32_openmp>;
 
 #endif

@@ -26,8 +26,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   cumsum_columns_error explains it.
 
@@ -64,8 +63,10 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// y: f32[M, N]
+// Arguments; a function's name says what T is:
+//   x: T[M, N]
+//   y: T[M, N]
+
 /* @function cumsum_columns_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t cumsum_columns_f32_cuda_workspace(int64_t M, int64_t N);
 int cumsum_columns_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
@@ -74,8 +75,6 @@ int64_t cumsum_columns_f32_openmp_workspace(int64_t M, int64_t N);
 int cumsum_columns_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
-// x: f64[M, N]
-// y: f64[M, N]
 /* @function cumsum_columns_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t cumsum_columns_f64_cuda_workspace(int64_t M, int64_t N);
 int cumsum_columns_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
@@ -84,8 +83,6 @@ int64_t cumsum_columns_f64_openmp_workspace(int64_t M, int64_t N);
 int cumsum_columns_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
-// x: i32[M, N]
-// y: i32[M, N]
 /* @function cumsum_columns_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t cumsum_columns_i32_cuda_workspace(int64_t M, int64_t N);
 int cumsum_columns_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
@@ -127,54 +124,29 @@ static inline const char* cumsum_columns_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct cumsum_columns_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct cumsum_columns_arguments {
+  const T* x = nullptr;
+  T* y = nullptr;
   int64_t M = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int cumsum_columns_cuda(const cumsum_columns_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.M, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int cumsum_columns_openmp(const cumsum_columns_arguments& a) {
+    return kOpenmp(a.x, a.y, a.M, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int cumsum_columns_f32_cuda(const cumsum_columns_f32_arguments& arguments, void* stream) {
-  return cumsum_columns_f32_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int cumsum_columns_f32_openmp(const cumsum_columns_f32_arguments& arguments) {
-  return cumsum_columns_f32_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                   arguments.workspace_bytes);
-}
-struct cumsum_columns_f64_arguments {
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int cumsum_columns_f64_cuda(const cumsum_columns_f64_arguments& arguments, void* stream) {
-  return cumsum_columns_f64_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int cumsum_columns_f64_openmp(const cumsum_columns_f64_arguments& arguments) {
-  return cumsum_columns_f64_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                   arguments.workspace_bytes);
-}
-struct cumsum_columns_i32_arguments {
-  const int32_t* x = nullptr;
-  int32_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int cumsum_columns_i32_cuda(const cumsum_columns_i32_arguments& arguments, void* stream) {
-  return cumsum_columns_i32_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int cumsum_columns_i32_openmp(const cumsum_columns_i32_arguments& arguments) {
-  return cumsum_columns_i32_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                   arguments.workspace_bytes);
-}
+using cumsum_columns_f32_arguments =
+    cumsum_columns_arguments<float, cumsum_columns_f32_cuda, cumsum_columns_f32_openmp>;
+using cumsum_columns_f64_arguments =
+    cumsum_columns_arguments<double, cumsum_columns_f64_cuda, cumsum_columns_f64_openmp>;
+using cumsum_columns_i32_arguments =
+    cumsum_columns_arguments<int32_t, cumsum_columns_i32_cuda, cumsum_columns_i32_openmp>;
 
 #endif

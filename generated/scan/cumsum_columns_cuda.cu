@@ -49,9 +49,7 @@ __global__ void __launch_bounds__(256)
   const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
               m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
   T total = T(0);
-  for (Index m = Index(m_begin); m < m_end; ++m) {
-    total += x[m * N + n];
-  }
+  for (Index m = Index(m_begin); m < m_end; ++m) total += x[m * N + n];
   total_part[m_share * N + n] = total;
 }
 
@@ -66,9 +64,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index m_share = m_share_tile + Index(threadIdx.x);
       const T start_value = m_share < M_shares ? total_part[m_share * N + n] : T(0);
       const T start_own = block_scan<false, true>(start_value, carry, [](T a, T b) { return T(a + b); });
-      if (m_share < M_shares) {
-        start[m_share * N + n] = start_own;
-      }
+      if (m_share < M_shares) start[m_share * N + n] = start_own;
     }
   }
 }
@@ -83,9 +79,7 @@ __global__ void __launch_bounds__(256)
   const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
               m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
   T carry = T(0);
-  if (int64_t(m_share) > 0) {
-    carry = start[m_share * N + n];
-  }
+  if (int64_t(m_share) > 0) carry = start[m_share * N + n];
   for (Index m = Index(m_begin); m < m_end; ++m) {
     carry = carry + x[m * N + n];
     const T running = carry;
@@ -145,9 +139,7 @@ __global__ void __launch_bounds__(256)
   const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
               m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
   int64_t total = 0;
-  for (Index m = Index(m_begin); m < m_end; ++m) {
-    total = total + int64_t(x[m * N + n]);
-  }
+  for (Index m = Index(m_begin); m < m_end; ++m) total = total + int64_t(x[m * N + n]);
   total_part[m_share * N + n] = total;
 }
 
@@ -163,9 +155,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const int64_t start_value = m_share < M_shares ? total_part[m_share * N + n] : 0;
       const int64_t start_own = block_scan<false, true>(
           start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (m_share < M_shares) {
-        start[m_share * N + n] = start_own;
-      }
+      if (m_share < M_shares) start[m_share * N + n] = start_own;
     }
   }
 }
@@ -181,9 +171,7 @@ __global__ void __launch_bounds__(256)
   const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
               m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
   int64_t carry = 0;
-  if (int64_t(m_share) > 0) {
-    carry = start[m_share * N + n];
-  }
+  if (int64_t(m_share) > 0) carry = start[m_share * N + n];
   for (Index m = Index(m_begin); m < m_end; ++m) {
     carry = carry + int64_t(x[m * N + n]);
     const int64_t running = carry;
@@ -248,7 +236,6 @@ int64_t workspace_of_cumsum_columns(int64_t M, int64_t N) {
 extern "C" int64_t cumsum_columns_f32_cuda_workspace(int64_t M, int64_t N) {
   return workspace_of_cumsum_columns<CumsumColumnsWorkspace<float>>(M, N);
 }
-
 extern "C" int cumsum_columns_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
   return launch_cumsum_columns<CumsumColumnsWorkspace<float>>(x, y, M, N, workspace, workspace_bytes, stream,
@@ -259,7 +246,6 @@ extern "C" int cumsum_columns_f32_cuda(const float* x, float* y, int64_t M, int6
 extern "C" int64_t cumsum_columns_f64_cuda_workspace(int64_t M, int64_t N) {
   return workspace_of_cumsum_columns<CumsumColumnsWorkspace<double>>(M, N);
 }
-
 extern "C" int cumsum_columns_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
   return launch_cumsum_columns<CumsumColumnsWorkspace<double>>(x, y, M, N, workspace, workspace_bytes, stream,
@@ -270,7 +256,6 @@ extern "C" int cumsum_columns_f64_cuda(const double* x, double* y, int64_t M, in
 extern "C" int64_t cumsum_columns_i32_cuda_workspace(int64_t M, int64_t N) {
   return workspace_of_cumsum_columns<CumsumColumnsI32Workspace>(M, N);
 }
-
 extern "C" int cumsum_columns_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes, void* stream) {
   return launch_cumsum_columns<CumsumColumnsI32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,

@@ -22,7 +22,7 @@
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,8 +36,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CumsumColumnsWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit CumsumColumnsWorkspace(int64_t M, int64_t N) {
@@ -57,7 +56,7 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
   T* const start = reinterpret_cast<T*>(workspace + space.start);
   if (M_shares > 1) {
-    const int64_t n_part = share_of(N, M_shares, 8192 / kBytes<T>);
+    const int64_t n_part = share_of<8192 / kBytes<T>>(N, M_shares);
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
@@ -95,14 +94,14 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
       }
     });
     for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
-      Lanes<T, kLanesOf<T>> carry = T(0);
+      Vector<T> carry = T(0);
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         store(&start[m_share * N + n], active, carry);
         carry = carry + load(&total_part[m_share * N + n], active);
       }
     });
   }
-  const int64_t n_part2 = share_of(N, M_shares, 8192 / kBytes<T>);
+  const int64_t n_part2 = share_of<8192 / kBytes<T>>(N, M_shares);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -112,9 +111,7 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
         T carry[8192 / kBytes<T>];
         for_lanes<kLanesOf<T>>(n_first, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           store(&carry[n - n_first], active, T(0));
-          if (m_share > 0) {
-            store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
-          }
+          if (m_share > 0) store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
@@ -136,8 +133,7 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
 
 // Where the intermediates lie in the workspace.
 struct CumsumColumnsI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit CumsumColumnsI32Workspace(int64_t M, int64_t N) {
@@ -156,7 +152,7 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
   int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
   if (M_shares > 1) {
-    const int64_t n_part = share_of(N, M_shares, 1024);
+    const int64_t n_part = share_of<1024>(N, M_shares);
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
@@ -189,7 +185,7 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
       }
     });
   }
-  const int64_t n_part2 = share_of(N, M_shares, 1024);
+  const int64_t n_part2 = share_of<1024>(N, M_shares);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -199,9 +195,7 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
         int64_t carry[1024];
         for_lanes<kLanes64>(n_first, n_end, [=, &carry](int64_t n, auto active) IN_SET {
           store(&carry[n - n_first], active, 0);
-          if (m_share > 0) {
-            store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
-          }
+          if (m_share > 0) store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         const bool from_memory = M * N * 4 >= kBeyondCaches;
@@ -254,7 +248,6 @@ int64_t workspace_of_cumsum_columns(int64_t M, int64_t N) {
 extern "C" int64_t cumsum_columns_f32_openmp_workspace(int64_t M, int64_t N) {
   BY_SET(return workspace_of_cumsum_columns<CumsumColumnsWorkspace<float>>(M, N))
 }
-
 extern "C" int cumsum_columns_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
   BY_SET(return launch_cumsum_columns<CumsumColumnsWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
@@ -264,7 +257,6 @@ extern "C" int cumsum_columns_f32_openmp(const float* x, float* y, int64_t M, in
 extern "C" int64_t cumsum_columns_f64_openmp_workspace(int64_t M, int64_t N) {
   BY_SET(return workspace_of_cumsum_columns<CumsumColumnsWorkspace<double>>(M, N))
 }
-
 extern "C" int cumsum_columns_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
   BY_SET(return launch_cumsum_columns<CumsumColumnsWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
@@ -274,7 +266,6 @@ extern "C" int cumsum_columns_f64_openmp(const double* x, double* y, int64_t M, 
 extern "C" int64_t cumsum_columns_i32_openmp_workspace(int64_t M, int64_t N) {
   BY_SET(return workspace_of_cumsum_columns<CumsumColumnsI32Workspace>(M, N))
 }
-
 extern "C" int cumsum_columns_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes) {
   BY_SET(return launch_cumsum_columns<CumsumColumnsI32Workspace>(x, y, M, N, workspace, workspace_bytes,

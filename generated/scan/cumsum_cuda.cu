@@ -56,15 +56,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
+        if (i < remaining) total_own += x_pack[i];
       }
     }
     total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -81,18 +77,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
       const T start_own = block_scan<true, true>(start_value, carry, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
     T carry2 = T(0);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T start2_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
       const T start2_own = block_scan<false, true>(start2_value, carry2, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) {
-        start2[n_share * M + m] = start2_own;
-      }
+      if (n_share < N_shares) start2[n_share * M + m] = start2_own;
     }
   }
 }
@@ -108,13 +100,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     T carry = T(0);
-    if (int64_t(n_share) > 0) {
-      carry = start2[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry = start2[n_share * M + m];
     T carry3 = T(0);
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry3 = start[n_share * M + m];
-    }
+    if (int64_t(n_share) + 1 < N_shares) carry3 = start[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * (16 / kBytes<T>);
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -124,20 +112,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       Pack<T, 16 / kBytes<T>> reverse_pack;
       T running[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        running[i] = i < remaining ? x_pack[i] : T(0);
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : T(0);
       block_scan<true, false>(running, carry3, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        reverse_pack[i] = running[i];
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) reverse_pack[i] = running[i];
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
     T carry2 = T(0);
-    if (int64_t(n_share) > 0) {
-      carry2 = start2[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry2 = start2[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
@@ -147,9 +129,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       T running[16 / kBytes<T>];
       T running2[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        running[i] = i < remaining ? x_pack[i] : T(0);
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : T(0);
       block_scan<false, false>(running, carry, [](T a, T b) { return T(a + b); });
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
@@ -158,9 +138,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       }
       block_scan<false, true>(running2, carry2, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        exclusive_pack[i] = running2[i];
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) exclusive_pack[i] = running2[i];
       store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
       store_pack<kWide>(&exclusive[m * N + n_first], exclusive_pack, remaining);
     }
@@ -237,15 +215,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own = total_own + int64_t(x_pack[i]);
-        }
+        if (i < remaining) total_own = total_own + int64_t(x_pack[i]);
       }
     }
     total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -263,9 +237,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
       const int64_t start_own = block_scan<true, true>(
           start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
     int64_t carry2 = 0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
@@ -273,9 +245,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const int64_t start2_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
       const int64_t start2_own = block_scan<false, true>(
           start2_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) {
-        start2[n_share * M + m] = start2_own;
-      }
+      if (n_share < N_shares) start2[n_share * M + m] = start2_own;
     }
   }
 }
@@ -291,13 +261,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 0;
-    if (int64_t(n_share) > 0) {
-      carry = start2[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry = start2[n_share * M + m];
     int64_t carry3 = 0;
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry3 = start[n_share * M + m];
-    }
+    if (int64_t(n_share) + 1 < N_shares) carry3 = start[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -307,20 +273,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<int32_t, 4> reverse_pack;
       int64_t running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       block_scan<true, false>(running, carry3, [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        reverse_pack[i] = int32_t(running[i]);
-      }
+      for (int i = 0; i < 4; ++i) reverse_pack[i] = int32_t(running[i]);
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
     int64_t carry2 = 0;
-    if (int64_t(n_share) > 0) {
-      carry2 = start2[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry2 = start2[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
@@ -330,9 +290,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       int64_t running[4];
       int64_t running2[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       block_scan<false, false>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -341,9 +299,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       }
       block_scan<false, true>(running2, carry2, [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        exclusive_pack[i] = int32_t(running2[i]);
-      }
+      for (int i = 0; i < 4; ++i) exclusive_pack[i] = int32_t(running2[i]);
       store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
       store_pack<kWide>(&exclusive[m * N + n_first], exclusive_pack, remaining);
     }
@@ -420,7 +376,6 @@ int64_t workspace_of_cumsum(int64_t M, int64_t N) {
 extern "C" int64_t cumsum_f32_cuda_workspace(int64_t M, int64_t N) {
   return workspace_of_cumsum<CumsumWorkspace<float>>(M, N);
 }
-
 extern "C" int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusive, float* reverse, int64_t M,
                                int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   return launch_cumsum<CumsumWorkspace<float>>(x, inclusive, exclusive, reverse, M, N, workspace,
@@ -431,7 +386,6 @@ extern "C" int cumsum_f32_cuda(const float* x, float* inclusive, float* exclusiv
 extern "C" int64_t cumsum_f64_cuda_workspace(int64_t M, int64_t N) {
   return workspace_of_cumsum<CumsumWorkspace<double>>(M, N);
 }
-
 extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclusive, double* reverse,
                                int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   return launch_cumsum<CumsumWorkspace<double>>(x, inclusive, exclusive, reverse, M, N, workspace,
@@ -442,7 +396,6 @@ extern "C" int cumsum_f64_cuda(const double* x, double* inclusive, double* exclu
 extern "C" int64_t cumsum_i32_cuda_workspace(int64_t M, int64_t N) {
   return workspace_of_cumsum<CumsumI32Workspace>(M, N);
 }
-
 extern "C" int cumsum_i32_cuda(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
                                int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {
   return launch_cumsum<CumsumI32Workspace>(x, inclusive, exclusive, reverse, M, N, workspace, workspace_bytes,

@@ -23,7 +23,7 @@
 #include "cumsum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -41,14 +41,14 @@ void cumsum_short(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<T, kLanesOf<T>> carry = T(0);
-        Lanes<T, kLanesOf<T>> carry3 = T(0);
+        Vector<T> carry = T(0);
+        Vector<T> carry3 = T(0);
         for (int64_t n = N; n-- > 0;) {
           carry3 = carry3 + load_every(&x[m * N + n], N, active);
           const auto running = carry3;
           store_every(&reverse[m * N + n], N, active, running);
         }
-        Lanes<T, kLanesOf<T>> carry2 = T(0);
+        Vector<T> carry2 = T(0);
         for (int64_t n = 0; n < N; ++n) {
           carry = carry + load_every(&x[m * N + n], N, active);
           const auto running = carry;
@@ -65,9 +65,7 @@ void cumsum_short(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CumsumWorkspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t start2;
+  int64_t total_part, start, start2;
   int64_t bytes = 0;
 
   explicit CumsumWorkspace(int64_t M, int64_t N) {
@@ -107,12 +105,12 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
       }
     });
     for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<T, kLanesOf<T>> carry = T(0);
+      Vector<T> carry = T(0);
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
         carry = carry + load(&total_part[n_share * M + m], active);
       }
-      Lanes<T, kLanesOf<T>> carry2 = T(0);
+      Vector<T> carry2 = T(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start2[n_share * M + m], active, carry2);
         carry2 = carry2 + load(&total_part[n_share * M + m], active);
@@ -126,13 +124,9 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
       for (int64_t m = 0; m < M; ++m) {
         const int64_t m_ahead = N <= 65536 / kBytes<T> ? smaller(m + 1, M - 1) : m;
         T carry = T(0);
-        if (n_share > 0) {
-          carry = start2[n_share * M + m];
-        }
+        if (n_share > 0) carry = start2[n_share * M + m];
         T carry3 = T(0);
-        if (n_share + 1 < N_shares) {
-          carry3 = start[n_share * M + m];
-        }
+        if (n_share + 1 < N_shares) carry3 = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry3](int64_t n, auto active) IN_SET {
@@ -141,9 +135,7 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
           store_around(&reverse[m * N + n], active, running, around_caches);
         });
         T carry2 = T(0);
-        if (n_share > 0) {
-          carry2 = start2[n_share * M + m];
-        }
+        if (n_share > 0) carry2 = start2[n_share * M + m];
         const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                       n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanesOf<T>>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) IN_SET {
@@ -192,9 +184,7 @@ void cumsum_i32_short(const int32_t* x, int32_t* inclusive, int32_t* exclusive, 
 
 // Where the intermediates lie in the workspace.
 struct CumsumI32Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t start2;
+  int64_t total_part, start, start2;
   int64_t bytes = 0;
 
   explicit CumsumI32Workspace(int64_t M, int64_t N) {
@@ -250,13 +240,9 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
       for (int64_t m = 0; m < M; ++m) {
         const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
         int64_t carry = 0;
-        if (n_share > 0) {
-          carry = start2[n_share * M + m];
-        }
+        if (n_share > 0) carry = start2[n_share * M + m];
         int64_t carry3 = 0;
-        if (n_share + 1 < N_shares) {
-          carry3 = start[n_share * M + m];
-        }
+        if (n_share + 1 < N_shares) carry3 = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry3](int64_t n, auto active) IN_SET {
@@ -266,9 +252,7 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
           store_around(&reverse[m * N + n], active, convert<int32_t>(running), around_caches);
         });
         int64_t carry2 = 0;
-        if (n_share > 0) {
-          carry2 = start2[n_share * M + m];
-        }
+        if (n_share > 0) carry2 = start2[n_share * M + m];
         const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                       n_end2 = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) IN_SET {
@@ -326,7 +310,6 @@ int64_t workspace_of_cumsum(int64_t M, int64_t N) {
 extern "C" int64_t cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
   BY_SET(return workspace_of_cumsum<CumsumWorkspace<float>>(M, N))
 }
-
 extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclusive, float* reverse,
                                  int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
   BY_SET(return launch_cumsum<CumsumWorkspace<float>>(x, inclusive, exclusive, reverse, M, N, workspace,
@@ -336,7 +319,6 @@ extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclus
 extern "C" int64_t cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
   BY_SET(return workspace_of_cumsum<CumsumWorkspace<double>>(M, N))
 }
-
 extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exclusive, double* reverse,
                                  int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
   BY_SET(return launch_cumsum<CumsumWorkspace<double>>(x, inclusive, exclusive, reverse, M, N, workspace,
@@ -346,7 +328,6 @@ extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exc
 extern "C" int64_t cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
   BY_SET(return workspace_of_cumsum<CumsumI32Workspace>(M, N))
 }
-
 extern "C" int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
                                  int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
   BY_SET(return launch_cumsum<CumsumI32Workspace>(x, inclusive, exclusive, reverse, M, N, workspace,

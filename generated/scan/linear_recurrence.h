@@ -26,8 +26,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   linear_recurrence_error explains it.
 
@@ -64,9 +63,11 @@
 extern "C" {
 #endif
 
-// a: f32[B, S, C]
-// x: f32[B, S, C]
-// h: f32[B, S, C]
+// Arguments; a function's name says what T is:
+//   a: T[B, S, C]
+//   x: T[B, S, C]
+//   h: T[B, S, C]
+
 /* @function linear_recurrence_f32 args: in a f32 [B, S, C]; in x f32 [B, S, C]; out h f32 [B, S, C]; size B; size S; size C; workspace workspace; workspace_openmp workspace */
 int64_t linear_recurrence_f32_cuda_workspace(int64_t B, int64_t S, int64_t C);
 int linear_recurrence_f32_cuda(const float* a, const float* x, float* h, int64_t B, int64_t S, int64_t C,
@@ -75,9 +76,6 @@ int64_t linear_recurrence_f32_openmp_workspace(int64_t B, int64_t S, int64_t C);
 int linear_recurrence_f32_openmp(const float* a, const float* x, float* h, int64_t B, int64_t S, int64_t C,
                                  void* workspace, int64_t workspace_bytes);
 
-// a: f64[B, S, C]
-// x: f64[B, S, C]
-// h: f64[B, S, C]
 /* @function linear_recurrence_f64 args: in a f64 [B, S, C]; in x f64 [B, S, C]; out h f64 [B, S, C]; size B; size S; size C; workspace workspace; workspace_openmp workspace */
 int64_t linear_recurrence_f64_cuda_workspace(int64_t B, int64_t S, int64_t C);
 int linear_recurrence_f64_cuda(const double* a, const double* x, double* h, int64_t B, int64_t S, int64_t C,
@@ -125,42 +123,29 @@ static inline const char* linear_recurrence_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct linear_recurrence_f32_arguments {
-  const float* a = nullptr;
-  const float* x = nullptr;
-  float* h = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct linear_recurrence_arguments {
+  const T* a = nullptr;
+  const T* x = nullptr;
+  T* h = nullptr;
   int64_t B = 0;
   int64_t S = 0;
   int64_t C = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int linear_recurrence_cuda(const linear_recurrence_arguments& a, void* stream) {
+    return kCuda(a.a, a.x, a.h, a.B, a.S, a.C, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int linear_recurrence_openmp(const linear_recurrence_arguments& a) {
+    return kOpenmp(a.a, a.x, a.h, a.B, a.S, a.C, a.workspace, a.workspace_bytes);
+  }
 };
-inline int linear_recurrence_f32_cuda(const linear_recurrence_f32_arguments& arguments, void* stream) {
-  return linear_recurrence_f32_cuda(arguments.a, arguments.x, arguments.h, arguments.B, arguments.S,
-                                    arguments.C, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int linear_recurrence_f32_openmp(const linear_recurrence_f32_arguments& arguments) {
-  return linear_recurrence_f32_openmp(arguments.a, arguments.x, arguments.h, arguments.B, arguments.S,
-                                      arguments.C, arguments.workspace, arguments.workspace_bytes);
-}
-struct linear_recurrence_f64_arguments {
-  const double* a = nullptr;
-  const double* x = nullptr;
-  double* h = nullptr;
-  int64_t B = 0;
-  int64_t S = 0;
-  int64_t C = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int linear_recurrence_f64_cuda(const linear_recurrence_f64_arguments& arguments, void* stream) {
-  return linear_recurrence_f64_cuda(arguments.a, arguments.x, arguments.h, arguments.B, arguments.S,
-                                    arguments.C, arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int linear_recurrence_f64_openmp(const linear_recurrence_f64_arguments& arguments) {
-  return linear_recurrence_f64_openmp(arguments.a, arguments.x, arguments.h, arguments.B, arguments.S,
-                                      arguments.C, arguments.workspace, arguments.workspace_bytes);
-}
+using linear_recurrence_f32_arguments =
+    linear_recurrence_arguments<float, linear_recurrence_f32_cuda, linear_recurrence_f32_openmp>;
+using linear_recurrence_f64_arguments =
+    linear_recurrence_arguments<double, linear_recurrence_f64_cuda, linear_recurrence_f64_openmp>;
 
 #endif

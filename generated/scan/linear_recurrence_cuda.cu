@@ -102,9 +102,7 @@ __global__ void __launch_bounds__(256)
   const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
               s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
   float carry = 0.0f;
-  if (int64_t(s_share) > 0) {
-    carry = start[(s_share * B + b) * C + c];
-  }
+  if (int64_t(s_share) > 0) carry = start[(s_share * B + b) * C + c];
   for (Index s = Index(s_begin); s < s_end; ++s) {
     carry = a[(b * S + s) * C + c] * carry + x[(b * S + s) * C + c];
     const float running = carry;
@@ -220,9 +218,7 @@ __global__ void __launch_bounds__(256)
   const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
               s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
   double carry = 0.0;
-  if (int64_t(s_share) > 0) {
-    carry = start[(s_share * B + b) * C + c];
-  }
+  if (int64_t(s_share) > 0) carry = start[(s_share * B + b) * C + c];
   for (Index s = Index(s_begin); s < s_end; ++s) {
     carry = a[(b * S + s) * C + c] * carry + x[(b * S + s) * C + c];
     const double running = carry;
@@ -290,7 +286,6 @@ int64_t workspace_of_linear_recurrence(int64_t B, int64_t S, int64_t C) {
 extern "C" int64_t linear_recurrence_f32_cuda_workspace(int64_t B, int64_t S, int64_t C) {
   return workspace_of_linear_recurrence<LinearRecurrenceF32Workspace>(B, S, C);
 }
-
 extern "C" int linear_recurrence_f32_cuda(const float* a, const float* x, float* h, int64_t B, int64_t S,
                                           int64_t C, void* workspace, int64_t workspace_bytes, void* stream) {
   return launch_linear_recurrence<LinearRecurrenceF32Workspace>(a, x, h, B, S, C, workspace, workspace_bytes,
@@ -301,7 +296,6 @@ extern "C" int linear_recurrence_f32_cuda(const float* a, const float* x, float*
 extern "C" int64_t linear_recurrence_f64_cuda_workspace(int64_t B, int64_t S, int64_t C) {
   return workspace_of_linear_recurrence<LinearRecurrenceF64Workspace>(B, S, C);
 }
-
 extern "C" int linear_recurrence_f64_cuda(const double* a, const double* x, double* h, int64_t B, int64_t S,
                                           int64_t C, void* workspace, int64_t workspace_bytes, void* stream) {
   return launch_linear_recurrence<LinearRecurrenceF64Workspace>(a, x, h, B, S, C, workspace, workspace_bytes,

@@ -24,7 +24,7 @@
 #include "linear_recurrence_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,9 +37,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceF32Workspace {
-  int64_t factor_part;
-  int64_t total_part;
-  int64_t start;
+  int64_t factor_part, total_part, start;
   int64_t bytes = 0;
 
   explicit LinearRecurrenceF32Workspace(int64_t B, int64_t S, int64_t C) {
@@ -61,7 +59,7 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
   float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
   float* const start = reinterpret_cast<float*>(workspace + space.start);
   if (S_shares > 1) {
-    const int64_t c_part = share_of(C, S_shares * B, 1024);
+    const int64_t c_part = share_of<1024>(C, S_shares * B);
     in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
@@ -116,7 +114,7 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
       }
     }
   }
-  const int64_t c_part2 = share_of(C, S_shares * B, 2048);
+  const int64_t c_part2 = share_of<2048>(C, S_shares * B);
   const bool around_caches = B * S * C * 4 >= kBeyondCaches;
   in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
@@ -157,9 +155,7 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceF64Workspace {
-  int64_t factor_part;
-  int64_t total_part;
-  int64_t start;
+  int64_t factor_part, total_part, start;
   int64_t bytes = 0;
 
   explicit LinearRecurrenceF64Workspace(int64_t B, int64_t S, int64_t C) {
@@ -181,7 +177,7 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
   double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
   double* const start = reinterpret_cast<double*>(workspace + space.start);
   if (S_shares > 1) {
-    const int64_t c_part = share_of(C, S_shares * B, 1024);
+    const int64_t c_part = share_of<1024>(C, S_shares * B);
     in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
@@ -236,7 +232,7 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
       }
     }
   }
-  const int64_t c_part2 = share_of(C, S_shares * B, 1024);
+  const int64_t c_part2 = share_of<1024>(C, S_shares * B);
   const bool around_caches = B * S * C * 8 >= kBeyondCaches;
   in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
@@ -308,7 +304,6 @@ int64_t workspace_of_linear_recurrence(int64_t B, int64_t S, int64_t C) {
 extern "C" int64_t linear_recurrence_f32_openmp_workspace(int64_t B, int64_t S, int64_t C) {
   BY_SET(return workspace_of_linear_recurrence<LinearRecurrenceF32Workspace>(B, S, C))
 }
-
 extern "C" int linear_recurrence_f32_openmp(const float* a, const float* x, float* h, int64_t B, int64_t S,
                                             int64_t C, void* workspace, int64_t workspace_bytes) {
   BY_SET(return launch_linear_recurrence<LinearRecurrenceF32Workspace>(
@@ -318,7 +313,6 @@ extern "C" int linear_recurrence_f32_openmp(const float* a, const float* x, floa
 extern "C" int64_t linear_recurrence_f64_openmp_workspace(int64_t B, int64_t S, int64_t C) {
   BY_SET(return workspace_of_linear_recurrence<LinearRecurrenceF64Workspace>(B, S, C))
 }
-
 extern "C" int linear_recurrence_f64_openmp(const double* a, const double* x, double* h, int64_t B, int64_t S,
                                             int64_t C, void* workspace, int64_t workspace_bytes) {
   BY_SET(return launch_linear_recurrence<LinearRecurrenceF64Workspace>(

@@ -63,8 +63,10 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// y: f32[M, N]
+// Arguments:
+//   x: f32[M, N]
+//   y: f32[M, N]
+
 /* @function prefix_sum args: in x f32 [M, N]; out y f32 [M, N]; size M; size N */
 int prefix_sum_cuda(const float* x, float* y, int64_t M, int64_t N, void* stream);
 int prefix_sum_openmp(const float* x, float* y, int64_t M, int64_t N);
@@ -97,18 +99,20 @@ static inline const char* prefix_sum_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct prefix_sum_arguments {
   const float* x = nullptr;
   float* y = nullptr;
   int64_t M = 0;
   int64_t N = 0;
+
+  friend int prefix_sum_cuda(const prefix_sum_arguments& a, void* stream) {
+    return prefix_sum_cuda(a.x, a.y, a.M, a.N, stream);
+  }
+  friend int prefix_sum_openmp(const prefix_sum_arguments& a) {
+    return prefix_sum_openmp(a.x, a.y, a.M, a.N);
+  }
 };
-inline int prefix_sum_cuda(const prefix_sum_arguments& arguments, void* stream) {
-  return prefix_sum_cuda(arguments.x, arguments.y, arguments.M, arguments.N, stream);
-}
-inline int prefix_sum_openmp(const prefix_sum_arguments& arguments) {
-  return prefix_sum_openmp(arguments.x, arguments.y, arguments.M, arguments.N);
-}
 
 #endif

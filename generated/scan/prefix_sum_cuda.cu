@@ -26,9 +26,7 @@ __global__ void __launch_bounds__(256) prefix_sum_kernel(const float* x, float* 
   const Index n = item;
   float carry = 0.0f;
   for (Index i = 0; i < larger(1, ceil_div(M, 64)); ++i) {
-    if (i == 0) {
-      carry = 0.0f;
-    }
+    if (i == 0) carry = 0.0f;
     float carry2 = 0.0f;
     float total = 0.0f;
     for (Index m = Index(i * 64); m < smaller(i * 64 + 64, M); ++m) {

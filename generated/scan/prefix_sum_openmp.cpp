@@ -18,7 +18,7 @@
 #include "prefix_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -30,7 +30,7 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
-  const int64_t n_part = share_of(N, 1, 2048);
+  const int64_t n_part = share_of<2048>(N, 1);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   in_parallel(product_of(larger(1, ceil_div(M, 64)), M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -41,9 +41,7 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
         float carry2[2048];
         float total[2048];
         for_lanes<kLanes32>(n_first, n_end, [=, &carry, &carry2, &total](int64_t n, auto active) IN_SET {
-          if (i == 0) {
-            store(&carry[n - n_first], active, 0.0f);
-          }
+          if (i == 0) store(&carry[n - n_first], active, 0.0f);
           store(&carry2[n - n_first], active, 0.0f);
           store(&total[n - n_first], active, 0.0f);
         });

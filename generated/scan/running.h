@@ -29,8 +29,7 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; running_error
 //   explains it.
 
@@ -67,8 +66,10 @@
 extern "C" {
 #endif
 
-// x: f32[M, N]
-// y: f32[M, N]
+// Arguments; a function's name says what T is:
+//   x: T[M, N]
+//   y: T[M, N]
+
 /* @function running_cumsum_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumsum_f32_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
@@ -77,8 +78,6 @@ int64_t running_cumsum_f32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
-// x: f64[M, N]
-// y: f64[M, N]
 /* @function running_cumsum_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumsum_f64_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
@@ -87,8 +86,6 @@ int64_t running_cumsum_f64_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
-// x: i32[M, N]
-// y: i32[M, N]
 /* @function running_cumsum_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumsum_i32_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
@@ -97,8 +94,6 @@ int64_t running_cumsum_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
-// x: f32[M, N]
-// y: f32[M, N]
 /* @function running_cumsum_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumsum_exclusive_f32_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
@@ -107,8 +102,6 @@ int64_t running_cumsum_exclusive_f32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                         int64_t workspace_bytes);
 
-// x: f64[M, N]
-// y: f64[M, N]
 /* @function running_cumsum_exclusive_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumsum_exclusive_f64_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
@@ -117,8 +110,6 @@ int64_t running_cumsum_exclusive_f64_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                         int64_t workspace_bytes);
 
-// x: i32[M, N]
-// y: i32[M, N]
 /* @function running_cumsum_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumsum_exclusive_i32_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
@@ -127,8 +118,6 @@ int64_t running_cumsum_exclusive_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                         int64_t workspace_bytes);
 
-// x: f32[M, N]
-// y: f32[M, N]
 /* @function running_cumsum_reverse_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumsum_reverse_f32_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
@@ -137,8 +126,6 @@ int64_t running_cumsum_reverse_f32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                       int64_t workspace_bytes);
 
-// x: f64[M, N]
-// y: f64[M, N]
 /* @function running_cumsum_reverse_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumsum_reverse_f64_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
@@ -147,8 +134,6 @@ int64_t running_cumsum_reverse_f64_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                                       int64_t workspace_bytes);
 
-// x: i32[M, N]
-// y: i32[M, N]
 /* @function running_cumsum_reverse_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumsum_reverse_i32_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
@@ -157,8 +142,6 @@ int64_t running_cumsum_reverse_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                       int64_t workspace_bytes);
 
-// x: f32[M, N]
-// y: f32[M, N]
 /* @function running_cumsum_reverse_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumsum_reverse_exclusive_f32_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
@@ -167,8 +150,6 @@ int64_t running_cumsum_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t
 int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                 void* workspace, int64_t workspace_bytes);
 
-// x: f64[M, N]
-// y: f64[M, N]
 /* @function running_cumsum_reverse_exclusive_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumsum_reverse_exclusive_f64_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -177,8 +158,6 @@ int64_t running_cumsum_reverse_exclusive_f64_openmp_workspace(int64_t M, int64_t
 int running_cumsum_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
                                                 void* workspace, int64_t workspace_bytes);
 
-// x: i32[M, N]
-// y: i32[M, N]
 /* @function running_cumsum_reverse_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumsum_reverse_exclusive_i32_cuda_workspace(int64_t M, int64_t N);
 int running_cumsum_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -187,8 +166,6 @@ int64_t running_cumsum_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t
 int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                 void* workspace, int64_t workspace_bytes);
 
-// x: f32[M, N]
-// y: f32[M, N]
 /* @function running_cumprod_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumprod_f32_cuda_workspace(int64_t M, int64_t N);
 int running_cumprod_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
@@ -197,14 +174,10 @@ int64_t running_cumprod_f32_openmp_workspace(int64_t M, int64_t N);
 int running_cumprod_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                int64_t workspace_bytes);
 
-// x: f64[M, N]
-// y: f64[M, N]
 /* @function running_cumprod_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N */
 int running_cumprod_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
 int running_cumprod_f64_openmp(const double* x, double* y, int64_t M, int64_t N);
 
-// x: i32[M, N]
-// y: i32[M, N]
 /* @function running_cumprod_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumprod_i32_cuda_workspace(int64_t M, int64_t N);
 int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
@@ -213,8 +186,6 @@ int64_t running_cumprod_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                int64_t workspace_bytes);
 
-// x: f32[M, N]
-// y: f32[M, N]
 /* @function running_cumprod_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumprod_exclusive_f32_cuda_workspace(int64_t M, int64_t N);
 int running_cumprod_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
@@ -223,14 +194,10 @@ int64_t running_cumprod_exclusive_f32_openmp_workspace(int64_t M, int64_t N);
 int running_cumprod_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes);
 
-// x: f64[M, N]
-// y: f64[M, N]
 /* @function running_cumprod_exclusive_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N */
 int running_cumprod_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
 int running_cumprod_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N);
 
-// x: i32[M, N]
-// y: i32[M, N]
 /* @function running_cumprod_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumprod_exclusive_i32_cuda_workspace(int64_t M, int64_t N);
 int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
@@ -239,8 +206,6 @@ int64_t running_cumprod_exclusive_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                          int64_t workspace_bytes);
 
-// x: f32[M, N]
-// y: f32[M, N]
 /* @function running_cumprod_reverse_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumprod_reverse_f32_cuda_workspace(int64_t M, int64_t N);
 int running_cumprod_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
@@ -249,14 +214,10 @@ int64_t running_cumprod_reverse_f32_openmp_workspace(int64_t M, int64_t N);
 int running_cumprod_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes);
 
-// x: f64[M, N]
-// y: f64[M, N]
 /* @function running_cumprod_reverse_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N */
 int running_cumprod_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream);
 int running_cumprod_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N);
 
-// x: i32[M, N]
-// y: i32[M, N]
 /* @function running_cumprod_reverse_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumprod_reverse_i32_cuda_workspace(int64_t M, int64_t N);
 int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
@@ -265,8 +226,6 @@ int64_t running_cumprod_reverse_i32_openmp_workspace(int64_t M, int64_t N);
 int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
                                        int64_t workspace_bytes);
 
-// x: f32[M, N]
-// y: f32[M, N]
 /* @function running_cumprod_reverse_exclusive_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumprod_reverse_exclusive_f32_cuda_workspace(int64_t M, int64_t N);
 int running_cumprod_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
@@ -275,15 +234,11 @@ int64_t running_cumprod_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_
 int running_cumprod_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes);
 
-// x: f64[M, N]
-// y: f64[M, N]
 /* @function running_cumprod_reverse_exclusive_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N */
 int running_cumprod_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
                                                void* stream);
 int running_cumprod_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N);
 
-// x: i32[M, N]
-// y: i32[M, N]
 /* @function running_cumprod_reverse_exclusive_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cumprod_reverse_exclusive_i32_cuda_workspace(int64_t M, int64_t N);
 int running_cumprod_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
@@ -292,8 +247,6 @@ int64_t running_cumprod_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_
 int running_cumprod_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                  void* workspace, int64_t workspace_bytes);
 
-// x: f32[M, N]
-// y: f32[M, N]
 /* @function running_cummax_f32 args: in x f32 [M, N]; out y f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cummax_f32_cuda_workspace(int64_t M, int64_t N);
 int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
@@ -302,8 +255,6 @@ int64_t running_cummax_f32_openmp_workspace(int64_t M, int64_t N);
 int running_cummax_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
-// x: f64[M, N]
-// y: f64[M, N]
 /* @function running_cummax_f64 args: in x f64 [M, N]; out y f64 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cummax_f64_cuda_workspace(int64_t M, int64_t N);
 int running_cummax_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
@@ -312,8 +263,6 @@ int64_t running_cummax_f64_openmp_workspace(int64_t M, int64_t N);
 int running_cummax_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
                               int64_t workspace_bytes);
 
-// x: i32[M, N]
-// y: i32[M, N]
 /* @function running_cummax_i32 args: in x i32 [M, N]; out y i32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
 int64_t running_cummax_i32_cuda_workspace(int64_t M, int64_t N);
 int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
@@ -355,447 +304,126 @@ static inline const char* running_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct running_cumsum_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct running_arguments {
+  const T* x = nullptr;
+  T* y = nullptr;
   int64_t M = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int running_cuda(const running_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.M, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int running_openmp(const running_arguments& a) {
+    return kOpenmp(a.x, a.y, a.M, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int running_cumsum_f32_cuda(const running_cumsum_f32_arguments& arguments, void* stream) {
-  return running_cumsum_f32_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int running_cumsum_f32_openmp(const running_cumsum_f32_arguments& arguments) {
-  return running_cumsum_f32_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                   arguments.workspace_bytes);
-}
-struct running_cumsum_f64_arguments {
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumsum_f64_cuda(const running_cumsum_f64_arguments& arguments, void* stream) {
-  return running_cumsum_f64_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int running_cumsum_f64_openmp(const running_cumsum_f64_arguments& arguments) {
-  return running_cumsum_f64_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                   arguments.workspace_bytes);
-}
-struct running_cumsum_i32_arguments {
-  const int32_t* x = nullptr;
-  int32_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumsum_i32_cuda(const running_cumsum_i32_arguments& arguments, void* stream) {
-  return running_cumsum_i32_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int running_cumsum_i32_openmp(const running_cumsum_i32_arguments& arguments) {
-  return running_cumsum_i32_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                   arguments.workspace_bytes);
-}
-struct running_cumsum_exclusive_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumsum_exclusive_f32_cuda(const running_cumsum_exclusive_f32_arguments& arguments,
-                                             void* stream) {
-  return running_cumsum_exclusive_f32_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                           arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumsum_exclusive_f32_openmp(const running_cumsum_exclusive_f32_arguments& arguments) {
-  return running_cumsum_exclusive_f32_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                             arguments.workspace, arguments.workspace_bytes);
-}
-struct running_cumsum_exclusive_f64_arguments {
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumsum_exclusive_f64_cuda(const running_cumsum_exclusive_f64_arguments& arguments,
-                                             void* stream) {
-  return running_cumsum_exclusive_f64_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                           arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumsum_exclusive_f64_openmp(const running_cumsum_exclusive_f64_arguments& arguments) {
-  return running_cumsum_exclusive_f64_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                             arguments.workspace, arguments.workspace_bytes);
-}
-struct running_cumsum_exclusive_i32_arguments {
-  const int32_t* x = nullptr;
-  int32_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumsum_exclusive_i32_cuda(const running_cumsum_exclusive_i32_arguments& arguments,
-                                             void* stream) {
-  return running_cumsum_exclusive_i32_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                           arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumsum_exclusive_i32_openmp(const running_cumsum_exclusive_i32_arguments& arguments) {
-  return running_cumsum_exclusive_i32_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                             arguments.workspace, arguments.workspace_bytes);
-}
-struct running_cumsum_reverse_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumsum_reverse_f32_cuda(const running_cumsum_reverse_f32_arguments& arguments,
-                                           void* stream) {
-  return running_cumsum_reverse_f32_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                         arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumsum_reverse_f32_openmp(const running_cumsum_reverse_f32_arguments& arguments) {
-  return running_cumsum_reverse_f32_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                           arguments.workspace, arguments.workspace_bytes);
-}
-struct running_cumsum_reverse_f64_arguments {
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumsum_reverse_f64_cuda(const running_cumsum_reverse_f64_arguments& arguments,
-                                           void* stream) {
-  return running_cumsum_reverse_f64_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                         arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumsum_reverse_f64_openmp(const running_cumsum_reverse_f64_arguments& arguments) {
-  return running_cumsum_reverse_f64_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                           arguments.workspace, arguments.workspace_bytes);
-}
-struct running_cumsum_reverse_i32_arguments {
-  const int32_t* x = nullptr;
-  int32_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumsum_reverse_i32_cuda(const running_cumsum_reverse_i32_arguments& arguments,
-                                           void* stream) {
-  return running_cumsum_reverse_i32_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                         arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumsum_reverse_i32_openmp(const running_cumsum_reverse_i32_arguments& arguments) {
-  return running_cumsum_reverse_i32_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                           arguments.workspace, arguments.workspace_bytes);
-}
-struct running_cumsum_reverse_exclusive_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumsum_reverse_exclusive_f32_cuda(
-    const running_cumsum_reverse_exclusive_f32_arguments& arguments, void* stream) {
-  return running_cumsum_reverse_exclusive_f32_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                                   arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumsum_reverse_exclusive_f32_openmp(
-    const running_cumsum_reverse_exclusive_f32_arguments& arguments) {
-  return running_cumsum_reverse_exclusive_f32_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                                     arguments.workspace, arguments.workspace_bytes);
-}
-struct running_cumsum_reverse_exclusive_f64_arguments {
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumsum_reverse_exclusive_f64_cuda(
-    const running_cumsum_reverse_exclusive_f64_arguments& arguments, void* stream) {
-  return running_cumsum_reverse_exclusive_f64_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                                   arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumsum_reverse_exclusive_f64_openmp(
-    const running_cumsum_reverse_exclusive_f64_arguments& arguments) {
-  return running_cumsum_reverse_exclusive_f64_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                                     arguments.workspace, arguments.workspace_bytes);
-}
-struct running_cumsum_reverse_exclusive_i32_arguments {
-  const int32_t* x = nullptr;
-  int32_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumsum_reverse_exclusive_i32_cuda(
-    const running_cumsum_reverse_exclusive_i32_arguments& arguments, void* stream) {
-  return running_cumsum_reverse_exclusive_i32_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                                   arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumsum_reverse_exclusive_i32_openmp(
-    const running_cumsum_reverse_exclusive_i32_arguments& arguments) {
-  return running_cumsum_reverse_exclusive_i32_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                                     arguments.workspace, arguments.workspace_bytes);
-}
-struct running_cumprod_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumprod_f32_cuda(const running_cumprod_f32_arguments& arguments, void* stream) {
-  return running_cumprod_f32_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                  arguments.workspace_bytes, stream);
-}
-inline int running_cumprod_f32_openmp(const running_cumprod_f32_arguments& arguments) {
-  return running_cumprod_f32_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                    arguments.workspace_bytes);
-}
+using running_cumsum_f32_arguments =
+    running_arguments<float, running_cumsum_f32_cuda, running_cumsum_f32_openmp>;
+using running_cumsum_f64_arguments =
+    running_arguments<double, running_cumsum_f64_cuda, running_cumsum_f64_openmp>;
+using running_cumsum_i32_arguments =
+    running_arguments<int32_t, running_cumsum_i32_cuda, running_cumsum_i32_openmp>;
+using running_cumsum_exclusive_f32_arguments =
+    running_arguments<float, running_cumsum_exclusive_f32_cuda, running_cumsum_exclusive_f32_openmp>;
+using running_cumsum_exclusive_f64_arguments =
+    running_arguments<double, running_cumsum_exclusive_f64_cuda, running_cumsum_exclusive_f64_openmp>;
+using running_cumsum_exclusive_i32_arguments =
+    running_arguments<int32_t, running_cumsum_exclusive_i32_cuda, running_cumsum_exclusive_i32_openmp>;
+using running_cumsum_reverse_f32_arguments =
+    running_arguments<float, running_cumsum_reverse_f32_cuda, running_cumsum_reverse_f32_openmp>;
+using running_cumsum_reverse_f64_arguments =
+    running_arguments<double, running_cumsum_reverse_f64_cuda, running_cumsum_reverse_f64_openmp>;
+using running_cumsum_reverse_i32_arguments =
+    running_arguments<int32_t, running_cumsum_reverse_i32_cuda, running_cumsum_reverse_i32_openmp>;
+using running_cumsum_reverse_exclusive_f32_arguments =
+    running_arguments<float, running_cumsum_reverse_exclusive_f32_cuda,
+                      running_cumsum_reverse_exclusive_f32_openmp>;
+using running_cumsum_reverse_exclusive_f64_arguments =
+    running_arguments<double, running_cumsum_reverse_exclusive_f64_cuda,
+                      running_cumsum_reverse_exclusive_f64_openmp>;
+using running_cumsum_reverse_exclusive_i32_arguments =
+    running_arguments<int32_t, running_cumsum_reverse_exclusive_i32_cuda,
+                      running_cumsum_reverse_exclusive_i32_openmp>;
+using running_cumprod_f32_arguments =
+    running_arguments<float, running_cumprod_f32_cuda, running_cumprod_f32_openmp>;
+using running_cumprod_i32_arguments =
+    running_arguments<int32_t, running_cumprod_i32_cuda, running_cumprod_i32_openmp>;
+using running_cumprod_exclusive_f32_arguments =
+    running_arguments<float, running_cumprod_exclusive_f32_cuda, running_cumprod_exclusive_f32_openmp>;
+using running_cumprod_exclusive_i32_arguments =
+    running_arguments<int32_t, running_cumprod_exclusive_i32_cuda, running_cumprod_exclusive_i32_openmp>;
+using running_cumprod_reverse_f32_arguments =
+    running_arguments<float, running_cumprod_reverse_f32_cuda, running_cumprod_reverse_f32_openmp>;
+using running_cumprod_reverse_i32_arguments =
+    running_arguments<int32_t, running_cumprod_reverse_i32_cuda, running_cumprod_reverse_i32_openmp>;
+using running_cumprod_reverse_exclusive_f32_arguments =
+    running_arguments<float, running_cumprod_reverse_exclusive_f32_cuda,
+                      running_cumprod_reverse_exclusive_f32_openmp>;
+using running_cumprod_reverse_exclusive_i32_arguments =
+    running_arguments<int32_t, running_cumprod_reverse_exclusive_i32_cuda,
+                      running_cumprod_reverse_exclusive_i32_openmp>;
+using running_cummax_f32_arguments =
+    running_arguments<float, running_cummax_f32_cuda, running_cummax_f32_openmp>;
+using running_cummax_f64_arguments =
+    running_arguments<double, running_cummax_f64_cuda, running_cummax_f64_openmp>;
+using running_cummax_i32_arguments =
+    running_arguments<int32_t, running_cummax_i32_cuda, running_cummax_i32_openmp>;
 struct running_cumprod_f64_arguments {
   const double* x = nullptr;
   double* y = nullptr;
   int64_t M = 0;
   int64_t N = 0;
+
+  friend int running_cuda(const running_cumprod_f64_arguments& a, void* stream) {
+    return running_cumprod_f64_cuda(a.x, a.y, a.M, a.N, stream);
+  }
+  friend int running_openmp(const running_cumprod_f64_arguments& a) {
+    return running_cumprod_f64_openmp(a.x, a.y, a.M, a.N);
+  }
 };
-inline int running_cumprod_f64_cuda(const running_cumprod_f64_arguments& arguments, void* stream) {
-  return running_cumprod_f64_cuda(arguments.x, arguments.y, arguments.M, arguments.N, stream);
-}
-inline int running_cumprod_f64_openmp(const running_cumprod_f64_arguments& arguments) {
-  return running_cumprod_f64_openmp(arguments.x, arguments.y, arguments.M, arguments.N);
-}
-struct running_cumprod_i32_arguments {
-  const int32_t* x = nullptr;
-  int32_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumprod_i32_cuda(const running_cumprod_i32_arguments& arguments, void* stream) {
-  return running_cumprod_i32_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                  arguments.workspace_bytes, stream);
-}
-inline int running_cumprod_i32_openmp(const running_cumprod_i32_arguments& arguments) {
-  return running_cumprod_i32_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                    arguments.workspace_bytes);
-}
-struct running_cumprod_exclusive_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumprod_exclusive_f32_cuda(const running_cumprod_exclusive_f32_arguments& arguments,
-                                              void* stream) {
-  return running_cumprod_exclusive_f32_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                            arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumprod_exclusive_f32_openmp(const running_cumprod_exclusive_f32_arguments& arguments) {
-  return running_cumprod_exclusive_f32_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                              arguments.workspace, arguments.workspace_bytes);
-}
 struct running_cumprod_exclusive_f64_arguments {
   const double* x = nullptr;
   double* y = nullptr;
   int64_t M = 0;
   int64_t N = 0;
+
+  friend int running_cuda(const running_cumprod_exclusive_f64_arguments& a, void* stream) {
+    return running_cumprod_exclusive_f64_cuda(a.x, a.y, a.M, a.N, stream);
+  }
+  friend int running_openmp(const running_cumprod_exclusive_f64_arguments& a) {
+    return running_cumprod_exclusive_f64_openmp(a.x, a.y, a.M, a.N);
+  }
 };
-inline int running_cumprod_exclusive_f64_cuda(const running_cumprod_exclusive_f64_arguments& arguments,
-                                              void* stream) {
-  return running_cumprod_exclusive_f64_cuda(arguments.x, arguments.y, arguments.M, arguments.N, stream);
-}
-inline int running_cumprod_exclusive_f64_openmp(const running_cumprod_exclusive_f64_arguments& arguments) {
-  return running_cumprod_exclusive_f64_openmp(arguments.x, arguments.y, arguments.M, arguments.N);
-}
-struct running_cumprod_exclusive_i32_arguments {
-  const int32_t* x = nullptr;
-  int32_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumprod_exclusive_i32_cuda(const running_cumprod_exclusive_i32_arguments& arguments,
-                                              void* stream) {
-  return running_cumprod_exclusive_i32_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                            arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumprod_exclusive_i32_openmp(const running_cumprod_exclusive_i32_arguments& arguments) {
-  return running_cumprod_exclusive_i32_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                              arguments.workspace, arguments.workspace_bytes);
-}
-struct running_cumprod_reverse_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumprod_reverse_f32_cuda(const running_cumprod_reverse_f32_arguments& arguments,
-                                            void* stream) {
-  return running_cumprod_reverse_f32_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                          arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumprod_reverse_f32_openmp(const running_cumprod_reverse_f32_arguments& arguments) {
-  return running_cumprod_reverse_f32_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                            arguments.workspace, arguments.workspace_bytes);
-}
 struct running_cumprod_reverse_f64_arguments {
   const double* x = nullptr;
   double* y = nullptr;
   int64_t M = 0;
   int64_t N = 0;
+
+  friend int running_cuda(const running_cumprod_reverse_f64_arguments& a, void* stream) {
+    return running_cumprod_reverse_f64_cuda(a.x, a.y, a.M, a.N, stream);
+  }
+  friend int running_openmp(const running_cumprod_reverse_f64_arguments& a) {
+    return running_cumprod_reverse_f64_openmp(a.x, a.y, a.M, a.N);
+  }
 };
-inline int running_cumprod_reverse_f64_cuda(const running_cumprod_reverse_f64_arguments& arguments,
-                                            void* stream) {
-  return running_cumprod_reverse_f64_cuda(arguments.x, arguments.y, arguments.M, arguments.N, stream);
-}
-inline int running_cumprod_reverse_f64_openmp(const running_cumprod_reverse_f64_arguments& arguments) {
-  return running_cumprod_reverse_f64_openmp(arguments.x, arguments.y, arguments.M, arguments.N);
-}
-struct running_cumprod_reverse_i32_arguments {
-  const int32_t* x = nullptr;
-  int32_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumprod_reverse_i32_cuda(const running_cumprod_reverse_i32_arguments& arguments,
-                                            void* stream) {
-  return running_cumprod_reverse_i32_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                          arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumprod_reverse_i32_openmp(const running_cumprod_reverse_i32_arguments& arguments) {
-  return running_cumprod_reverse_i32_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                            arguments.workspace, arguments.workspace_bytes);
-}
-struct running_cumprod_reverse_exclusive_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumprod_reverse_exclusive_f32_cuda(
-    const running_cumprod_reverse_exclusive_f32_arguments& arguments, void* stream) {
-  return running_cumprod_reverse_exclusive_f32_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                                    arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumprod_reverse_exclusive_f32_openmp(
-    const running_cumprod_reverse_exclusive_f32_arguments& arguments) {
-  return running_cumprod_reverse_exclusive_f32_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                                      arguments.workspace, arguments.workspace_bytes);
-}
 struct running_cumprod_reverse_exclusive_f64_arguments {
   const double* x = nullptr;
   double* y = nullptr;
   int64_t M = 0;
   int64_t N = 0;
+
+  friend int running_cuda(const running_cumprod_reverse_exclusive_f64_arguments& a, void* stream) {
+    return running_cumprod_reverse_exclusive_f64_cuda(a.x, a.y, a.M, a.N, stream);
+  }
+  friend int running_openmp(const running_cumprod_reverse_exclusive_f64_arguments& a) {
+    return running_cumprod_reverse_exclusive_f64_openmp(a.x, a.y, a.M, a.N);
+  }
 };
-inline int running_cumprod_reverse_exclusive_f64_cuda(
-    const running_cumprod_reverse_exclusive_f64_arguments& arguments, void* stream) {
-  return running_cumprod_reverse_exclusive_f64_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                                    stream);
-}
-inline int running_cumprod_reverse_exclusive_f64_openmp(
-    const running_cumprod_reverse_exclusive_f64_arguments& arguments) {
-  return running_cumprod_reverse_exclusive_f64_openmp(arguments.x, arguments.y, arguments.M, arguments.N);
-}
-struct running_cumprod_reverse_exclusive_i32_arguments {
-  const int32_t* x = nullptr;
-  int32_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cumprod_reverse_exclusive_i32_cuda(
-    const running_cumprod_reverse_exclusive_i32_arguments& arguments, void* stream) {
-  return running_cumprod_reverse_exclusive_i32_cuda(arguments.x, arguments.y, arguments.M, arguments.N,
-                                                    arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int running_cumprod_reverse_exclusive_i32_openmp(
-    const running_cumprod_reverse_exclusive_i32_arguments& arguments) {
-  return running_cumprod_reverse_exclusive_i32_openmp(arguments.x, arguments.y, arguments.M, arguments.N,
-                                                      arguments.workspace, arguments.workspace_bytes);
-}
-struct running_cummax_f32_arguments {
-  const float* x = nullptr;
-  float* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cummax_f32_cuda(const running_cummax_f32_arguments& arguments, void* stream) {
-  return running_cummax_f32_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int running_cummax_f32_openmp(const running_cummax_f32_arguments& arguments) {
-  return running_cummax_f32_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                   arguments.workspace_bytes);
-}
-struct running_cummax_f64_arguments {
-  const double* x = nullptr;
-  double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cummax_f64_cuda(const running_cummax_f64_arguments& arguments, void* stream) {
-  return running_cummax_f64_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int running_cummax_f64_openmp(const running_cummax_f64_arguments& arguments) {
-  return running_cummax_f64_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                   arguments.workspace_bytes);
-}
-struct running_cummax_i32_arguments {
-  const int32_t* x = nullptr;
-  int32_t* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int running_cummax_i32_cuda(const running_cummax_i32_arguments& arguments, void* stream) {
-  return running_cummax_i32_cuda(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                 arguments.workspace_bytes, stream);
-}
-inline int running_cummax_i32_openmp(const running_cummax_i32_arguments& arguments) {
-  return running_cummax_i32_openmp(arguments.x, arguments.y, arguments.M, arguments.N, arguments.workspace,
-                                   arguments.workspace_bytes);
-}
 
 #endif

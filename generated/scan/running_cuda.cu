@@ -56,15 +56,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
+        if (i < remaining) total_own += x_pack[i];
       }
     }
     total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -79,9 +75,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
       const T start_own = block_scan<false, true>(start_value, carry, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -96,9 +90,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     T carry = T(0);
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
@@ -106,14 +98,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       Pack<T, 16 / kBytes<T>> y_pack;
       T running[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        running[i] = i < remaining ? x_pack[i] : T(0);
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : T(0);
       block_scan<false, false>(running, carry, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -186,15 +174,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own = total_own + int64_t(x_pack[i]);
-        }
+        if (i < remaining) total_own = total_own + int64_t(x_pack[i]);
       }
     }
     total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -210,9 +194,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
       const int64_t start_own = block_scan<false, true>(
           start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -228,9 +210,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 0;
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
@@ -238,14 +218,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       block_scan<false, false>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -322,15 +298,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
+        if (i < remaining) total_own += x_pack[i];
       }
     }
     total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -345,9 +317,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
       const T start_own = block_scan<false, true>(start_value, carry, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -362,9 +332,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     T carry = T(0);
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
@@ -372,14 +340,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       Pack<T, 16 / kBytes<T>> y_pack;
       T running[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        running[i] = i < remaining ? x_pack[i] : T(0);
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : T(0);
       block_scan<false, true>(running, carry, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -456,15 +420,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own = total_own + int64_t(x_pack[i]);
-        }
+        if (i < remaining) total_own = total_own + int64_t(x_pack[i]);
       }
     }
     total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -480,9 +440,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
       const int64_t start_own = block_scan<false, true>(
           start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -498,9 +456,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 0;
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
@@ -508,14 +464,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       block_scan<false, true>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -592,15 +544,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
+        if (i < remaining) total_own += x_pack[i];
       }
     }
     total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -617,9 +565,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
       const T start_own = block_scan<true, true>(start_value, carry, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -634,9 +580,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     T carry = T(0);
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * (16 / kBytes<T>);
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -646,14 +590,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       Pack<T, 16 / kBytes<T>> y_pack;
       T running[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        running[i] = i < remaining ? x_pack[i] : T(0);
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : T(0);
       block_scan<true, false>(running, carry, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -730,15 +670,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own = total_own + int64_t(x_pack[i]);
-        }
+        if (i < remaining) total_own = total_own + int64_t(x_pack[i]);
       }
     }
     total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -756,9 +692,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
       const int64_t start_own = block_scan<true, true>(
           start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -774,9 +708,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 0;
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -786,14 +718,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       block_scan<true, false>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -871,15 +799,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own += x_pack[i];
-        }
+        if (i < remaining) total_own += x_pack[i];
       }
     }
     total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -896,9 +820,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
       const T start_own = block_scan<true, true>(start_value, carry, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -914,9 +836,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     T carry = T(0);
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * (16 / kBytes<T>);
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -926,14 +846,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       Pack<T, 16 / kBytes<T>> y_pack;
       T running[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        running[i] = i < remaining ? x_pack[i] : T(0);
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : T(0);
       block_scan<true, true>(running, carry, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1010,15 +926,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own = total_own + int64_t(x_pack[i]);
-        }
+        if (i < remaining) total_own = total_own + int64_t(x_pack[i]);
       }
     }
     total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -1037,9 +949,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
       const int64_t start_own = block_scan<true, true>(
           start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -1055,9 +965,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 0;
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -1067,14 +975,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       block_scan<true, true>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1150,15 +1054,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          factor_own *= double(x_pack[i]);
-        }
+        if (i < remaining) factor_own *= double(x_pack[i]);
       }
     }
     factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
-    if (threadIdx.x == 0) {
-      factor_part[n_share * M + m] = factor;
-    }
+    if (threadIdx.x == 0) factor_part[n_share * M + m] = factor;
   }
 }
 
@@ -1177,9 +1077,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
         } else {
           const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                         n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for (Index n = Index(n_begin2); n < n_end2; ++n) {
-            carry = carry * x[m * N + n];
-          }
+          for (Index n = Index(n_begin2); n < n_end2; ++n) carry = carry * x[m * N + n];
         }
       }
     }
@@ -1198,9 +1096,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 1.0f;
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
@@ -1208,14 +1104,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<float, 4> y_pack;
       float running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0f;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? x_pack[i] : 1.0f;
       block_scan_products<false, false>(running, carry);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1273,14 +1165,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       Pack<double, 2> y_pack;
       double running[2];
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0;
-      }
+      for (int i = 0; i < 2; ++i) running[i] = i < remaining ? x_pack[i] : 1.0;
       block_scan_products<false, false>(running, carry);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 2; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1329,16 +1217,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
-        }
+        if (i < remaining) total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
       }
     }
     total = wrapping_multiply(
         total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -1354,9 +1238,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
       const int64_t start_own = block_scan<false, true>(
           start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -1372,9 +1254,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 1;
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
@@ -1382,15 +1262,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
       block_scan<false, false>(running, carry,
                                [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1467,15 +1343,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          factor_own *= double(x_pack[i]);
-        }
+        if (i < remaining) factor_own *= double(x_pack[i]);
       }
     }
     factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
-    if (threadIdx.x == 0) {
-      factor_part[n_share * M + m] = factor;
-    }
+    if (threadIdx.x == 0) factor_part[n_share * M + m] = factor;
   }
 }
 
@@ -1494,9 +1366,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
         } else {
           const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                         n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for (Index n = Index(n_begin2); n < n_end2; ++n) {
-            carry = carry * x[m * N + n];
-          }
+          for (Index n = Index(n_begin2); n < n_end2; ++n) carry = carry * x[m * N + n];
         }
       }
     }
@@ -1515,9 +1385,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 1.0f;
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
@@ -1525,14 +1393,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<float, 4> y_pack;
       float running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0f;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? x_pack[i] : 1.0f;
       block_scan_products<false, true>(running, carry);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1591,14 +1455,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       Pack<double, 2> y_pack;
       double running[2];
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0;
-      }
+      for (int i = 0; i < 2; ++i) running[i] = i < remaining ? x_pack[i] : 1.0;
       block_scan_products<false, true>(running, carry);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 2; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1648,16 +1508,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
-        }
+        if (i < remaining) total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
       }
     }
     total = wrapping_multiply(
         total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -1673,9 +1529,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
       const int64_t start_own = block_scan<false, true>(
           start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -1691,9 +1545,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 1;
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
@@ -1701,15 +1553,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
       block_scan<false, true>(running, carry,
                               [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1786,15 +1634,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          factor_own *= double(x_pack[i]);
-        }
+        if (i < remaining) factor_own *= double(x_pack[i]);
       }
     }
     factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
-    if (threadIdx.x == 0) {
-      factor_part[n_share * M + m] = factor;
-    }
+    if (threadIdx.x == 0) factor_part[n_share * M + m] = factor;
   }
 }
 
@@ -1813,9 +1657,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
         } else {
           const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                         n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for (Index n = Index(n_end2); n-- > n_begin2;) {
-            carry = carry * x[m * N + n];
-          }
+          for (Index n = Index(n_end2); n-- > n_begin2;) carry = carry * x[m * N + n];
         }
       }
     }
@@ -1834,9 +1676,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 1.0f;
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -1846,14 +1686,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<float, 4> y_pack;
       float running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0f;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? x_pack[i] : 1.0f;
       block_scan_products<true, false>(running, carry);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1914,14 +1750,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       Pack<double, 2> y_pack;
       double running[2];
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0;
-      }
+      for (int i = 0; i < 2; ++i) running[i] = i < remaining ? x_pack[i] : 1.0;
       block_scan_products<true, false>(running, carry);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 2; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1971,16 +1803,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
-        }
+        if (i < remaining) total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
       }
     }
     total = wrapping_multiply(
         total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -1998,9 +1826,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
       const int64_t start_own = block_scan<true, true>(
           start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -2016,9 +1842,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 1;
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -2028,15 +1852,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
       block_scan<true, false>(running, carry,
                               [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -2114,15 +1934,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          factor_own *= double(x_pack[i]);
-        }
+        if (i < remaining) factor_own *= double(x_pack[i]);
       }
     }
     factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
-    if (threadIdx.x == 0) {
-      factor_part[n_share * M + m] = factor;
-    }
+    if (threadIdx.x == 0) factor_part[n_share * M + m] = factor;
   }
 }
 
@@ -2141,9 +1957,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
         } else {
           const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
                         n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for (Index n = Index(n_end2); n-- > n_begin2;) {
-            carry = carry * x[m * N + n];
-          }
+          for (Index n = Index(n_end2); n-- > n_begin2;) carry = carry * x[m * N + n];
         }
       }
     }
@@ -2162,9 +1976,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     float carry = 1.0f;
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -2174,14 +1986,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<float, 4> y_pack;
       float running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0f;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? x_pack[i] : 1.0f;
       block_scan_products<true, true>(running, carry);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -2243,14 +2051,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       Pack<double, 2> y_pack;
       double running[2];
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0;
-      }
+      for (int i = 0; i < 2; ++i) running[i] = i < remaining ? x_pack[i] : 1.0;
       block_scan_products<true, true>(running, carry);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 2; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -2300,16 +2104,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
-        }
+        if (i < remaining) total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
       }
     }
     total = wrapping_multiply(
         total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -2328,9 +2128,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
       const int64_t start_own = block_scan<true, true>(
           start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -2346,9 +2144,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int64_t carry = 1;
-    if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -2358,15 +2154,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<int32_t, 4> y_pack;
       int64_t running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
       block_scan<true, true>(running, carry,
                              [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -2444,15 +2236,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          total_own = maximum(total_own, x_pack[i]);
-        }
+        if (i < remaining) total_own = maximum(total_own, x_pack[i]);
       }
     }
     total = maximum(total, block_fold(total_own, [](T a, T b) { return T(maximum(a, b)); }));
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -2468,9 +2256,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const T start_value = n_share < N_shares ? total_part[n_share * M + m] : -T(INFINITY);
       const T start_own =
           block_scan<false, true>(start_value, carry, [](T a, T b) { return T(maximum(a, b)); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -2485,9 +2271,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     T carry = -T(INFINITY);
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
@@ -2495,14 +2279,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       Pack<T, 16 / kBytes<T>> y_pack;
       T running[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        running[i] = i < remaining ? x_pack[i] : -T(INFINITY);
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : -T(INFINITY);
       block_scan<false, false>(running, carry, [](T a, T b) { return T(maximum(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -2577,16 +2357,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) {
-          total_own = maximum(total_own, x_pack[i]);
-        }
+        if (i < remaining) total_own = maximum(total_own, x_pack[i]);
       }
     }
     total =
         maximum(total, block_fold(total_own, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); }));
-    if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
-    }
+    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
   }
 }
 
@@ -2602,9 +2378,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const int32_t start_value = n_share < N_shares ? total_part[n_share * M + m] : INT32_MIN;
       const int32_t start_own = block_scan<false, true>(
           start_value, carry, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
-      if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
-      }
+      if (n_share < N_shares) start[n_share * M + m] = start_own;
     }
   }
 }
@@ -2620,9 +2394,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
     int32_t carry = INT32_MIN;
-    if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
-    }
+    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
@@ -2630,14 +2402,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       Pack<int32_t, 4> y_pack;
       int32_t running[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : INT32_MIN;
-      }
+      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? x_pack[i] : INT32_MIN;
       block_scan<false, false>(running, carry, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        y_pack[i] = running[i];
-      }
+      for (int i = 0; i < 4; ++i) y_pack[i] = running[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -2723,177 +2491,56 @@ int64_t workspace_of_running(int64_t M, int64_t N) {
 
 }  // namespace
 
-extern "C" int64_t running_cumsum_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumWorkspace<float>>(M, N);
-}
+// The C functions of one element type.
+#define RUNNING_FUNCTIONS(NAME, SPACE, T, KERNEL)                                                           \
+  extern "C" int64_t running_##NAME##_cuda_workspace(int64_t M, int64_t N) {                                \
+    return workspace_of_running<SPACE<T>>(M, N);                                                            \
+  }                                                                                                         \
+  extern "C" int running_##NAME##_cuda(const T* x, T* y, int64_t M, int64_t N, void* workspace,             \
+                                       int64_t workspace_bytes, void* stream) {                             \
+    return launch_running_cumsum_f32<SPACE<T>>(x, y, M, N, workspace, workspace_bytes, stream,              \
+                                               running_##KERNEL<int32_t, T>, running_##KERNEL<int64_t, T>); \
+  }
+RUNNING_FUNCTIONS(cumsum_f32, RunningCumsumWorkspace, float, cumsum)
+RUNNING_FUNCTIONS(cumsum_f64, RunningCumsumWorkspace, double, cumsum)
+RUNNING_FUNCTIONS(cumsum_exclusive_f32, RunningCumsumExclusiveWorkspace, float, cumsum_exclusive)
+RUNNING_FUNCTIONS(cumsum_exclusive_f64, RunningCumsumExclusiveWorkspace, double, cumsum_exclusive)
+RUNNING_FUNCTIONS(cumsum_reverse_f32, RunningCumsumReverseWorkspace, float, cumsum_reverse)
+RUNNING_FUNCTIONS(cumsum_reverse_f64, RunningCumsumReverseWorkspace, double, cumsum_reverse)
+RUNNING_FUNCTIONS(cumsum_reverse_exclusive_f32, RunningCumsumReverseExclusiveWorkspace, float,
+                  cumsum_reverse_exclusive)
+RUNNING_FUNCTIONS(cumsum_reverse_exclusive_f64, RunningCumsumReverseExclusiveWorkspace, double,
+                  cumsum_reverse_exclusive)
+RUNNING_FUNCTIONS(cummax_f32, RunningCummaxWorkspace, float, cummax)
+RUNNING_FUNCTIONS(cummax_f64, RunningCummaxWorkspace, double, cummax)
 
-extern "C" int running_cumsum_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
-                                                                  stream, running_cumsum<int32_t, float>,
-                                                                  running_cumsum<int64_t, float>);
-}
-
-extern "C" int64_t running_cumsum_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumWorkspace<double>>(M, N);
-}
-
-extern "C" int running_cumsum_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
-                                                                   stream, running_cumsum<int32_t, double>,
-                                                                   running_cumsum<int64_t, double>);
-}
-
-extern "C" int64_t running_cumsum_i32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumI32Workspace>(M, N);
-}
-
-extern "C" int running_cumsum_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumI32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                              running_cumsum_i32<int32_t>,
-                                                              running_cumsum_i32<int64_t>);
-}
-
-extern "C" int64_t running_cumsum_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumExclusiveWorkspace<float>>(M, N);
-}
-
-extern "C" int running_cumsum_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
-                                                 void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumExclusiveWorkspace<float>>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_exclusive<int32_t, float>,
-      running_cumsum_exclusive<int64_t, float>);
-}
-
-extern "C" int64_t running_cumsum_exclusive_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumExclusiveWorkspace<double>>(M, N);
-}
-
-extern "C" int running_cumsum_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
-                                                 void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumExclusiveWorkspace<double>>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_exclusive<int32_t, double>,
-      running_cumsum_exclusive<int64_t, double>);
-}
-
-extern "C" int64_t running_cumsum_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumExclusiveI32Workspace>(M, N);
-}
-
-extern "C" int running_cumsum_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                 void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumExclusiveI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_exclusive_i32<int32_t>,
-      running_cumsum_exclusive_i32<int64_t>);
-}
-
-extern "C" int64_t running_cumsum_reverse_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseWorkspace<float>>(M, N);
-}
-
-extern "C" int running_cumsum_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
-                                               void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumReverseWorkspace<float>>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse<int32_t, float>,
-      running_cumsum_reverse<int64_t, float>);
-}
-
-extern "C" int64_t running_cumsum_reverse_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseWorkspace<double>>(M, N);
-}
-
-extern "C" int running_cumsum_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
-                                               void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumReverseWorkspace<double>>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse<int32_t, double>,
-      running_cumsum_reverse<int64_t, double>);
-}
-
-extern "C" int64_t running_cumsum_reverse_i32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseI32Workspace>(M, N);
-}
-
-extern "C" int running_cumsum_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                               void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumReverseI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_i32<int32_t>,
-      running_cumsum_reverse_i32<int64_t>);
-}
-
-extern "C" int64_t running_cumsum_reverse_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseExclusiveWorkspace<float>>(M, N);
-}
-
-extern "C" int running_cumsum_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
-                                                         void* workspace, int64_t workspace_bytes,
-                                                         void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveWorkspace<float>>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_exclusive<int32_t, float>,
-      running_cumsum_reverse_exclusive<int64_t, float>);
-}
-
-extern "C" int64_t running_cumsum_reverse_exclusive_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseExclusiveWorkspace<double>>(M, N);
-}
-
-extern "C" int running_cumsum_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
-                                                         void* workspace, int64_t workspace_bytes,
-                                                         void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveWorkspace<double>>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_exclusive<int32_t, double>,
-      running_cumsum_reverse_exclusive<int64_t, double>);
-}
-
-extern "C" int64_t running_cumsum_reverse_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumsumReverseExclusiveI32Workspace>(M, N);
-}
-
-extern "C" int running_cumsum_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                         void* workspace, int64_t workspace_bytes,
-                                                         void* stream) {
-  return launch_running_cumsum_f32<RunningCumsumReverseExclusiveI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumsum_reverse_exclusive_i32<int32_t>,
-      running_cumsum_reverse_exclusive_i32<int64_t>);
-}
-
-extern "C" int64_t running_cumprod_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodF32Workspace>(M, N);
-}
-
-extern "C" int running_cumprod_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
-                                        int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumprodF32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                               running_cumprod_f32<int32_t>,
-                                                               running_cumprod_f32<int64_t>);
-}
+// The C functions of one element type.
+#define RUNNING_OTHER_FUNCTIONS(NAME, SPACE, STORED)                                                      \
+  extern "C" int64_t running_##NAME##_cuda_workspace(int64_t M, int64_t N) {                              \
+    return workspace_of_running<SPACE>(M, N);                                                             \
+  }                                                                                                       \
+  extern "C" int running_##NAME##_cuda(const STORED* x, STORED* y, int64_t M, int64_t N, void* workspace, \
+                                       int64_t workspace_bytes, void* stream) {                           \
+    return launch_running_cumsum_f32<SPACE>(x, y, M, N, workspace, workspace_bytes, stream,               \
+                                            running_##NAME<int32_t>, running_##NAME<int64_t>);            \
+  }
+RUNNING_OTHER_FUNCTIONS(cumsum_i32, RunningCumsumI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumsum_exclusive_i32, RunningCumsumExclusiveI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumsum_reverse_i32, RunningCumsumReverseI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumsum_reverse_exclusive_i32, RunningCumsumReverseExclusiveI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_f32, RunningCumprodF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_i32, RunningCumprodI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_exclusive_f32, RunningCumprodExclusiveF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_exclusive_i32, RunningCumprodExclusiveI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_f32, RunningCumprodReverseF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_i32, RunningCumprodReverseI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_f32, RunningCumprodReverseExclusiveF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_i32, RunningCumprodReverseExclusiveI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cummax_i32, RunningCummaxI32Workspace, int32_t)
 
 extern "C" int running_cumprod_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
   return launch_running_cumprod_f64(x, y, M, N, stream, running_cumprod_f64<int32_t>,
                                     running_cumprod_f64<int64_t>);
-}
-
-extern "C" int64_t running_cumprod_i32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodI32Workspace>(M, N);
-}
-
-extern "C" int running_cumprod_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
-                                        int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumprodI32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                               running_cumprod_i32<int32_t>,
-                                                               running_cumprod_i32<int64_t>);
-}
-
-extern "C" int64_t running_cumprod_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodExclusiveF32Workspace>(M, N);
-}
-
-extern "C" int running_cumprod_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
-                                                  void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumprodExclusiveF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumprod_exclusive_f32<int32_t>,
-      running_cumprod_exclusive_f32<int64_t>);
 }
 
 extern "C" int running_cumprod_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
@@ -2902,104 +2549,14 @@ extern "C" int running_cumprod_exclusive_f64_cuda(const double* x, double* y, in
                                     running_cumprod_exclusive_f64<int64_t>);
 }
 
-extern "C" int64_t running_cumprod_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodExclusiveI32Workspace>(M, N);
-}
-
-extern "C" int running_cumprod_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                  void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumprodExclusiveI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumprod_exclusive_i32<int32_t>,
-      running_cumprod_exclusive_i32<int64_t>);
-}
-
-extern "C" int64_t running_cumprod_reverse_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodReverseF32Workspace>(M, N);
-}
-
-extern "C" int running_cumprod_reverse_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
-                                                void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumprodReverseF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumprod_reverse_f32<int32_t>,
-      running_cumprod_reverse_f32<int64_t>);
-}
-
 extern "C" int running_cumprod_reverse_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
                                                 void* stream) {
   return launch_running_cumprod_f64(x, y, M, N, stream, running_cumprod_reverse_f64<int32_t>,
                                     running_cumprod_reverse_f64<int64_t>);
 }
 
-extern "C" int64_t running_cumprod_reverse_i32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodReverseI32Workspace>(M, N);
-}
-
-extern "C" int running_cumprod_reverse_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCumprodReverseI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumprod_reverse_i32<int32_t>,
-      running_cumprod_reverse_i32<int64_t>);
-}
-
-extern "C" int64_t running_cumprod_reverse_exclusive_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodReverseExclusiveF32Workspace>(M, N);
-}
-
-extern "C" int running_cumprod_reverse_exclusive_f32_cuda(const float* x, float* y, int64_t M, int64_t N,
-                                                          void* workspace, int64_t workspace_bytes,
-                                                          void* stream) {
-  return launch_running_cumsum_f32<RunningCumprodReverseExclusiveF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumprod_reverse_exclusive_f32<int32_t>,
-      running_cumprod_reverse_exclusive_f32<int64_t>);
-}
-
 extern "C" int running_cumprod_reverse_exclusive_f64_cuda(const double* x, double* y, int64_t M, int64_t N,
                                                           void* stream) {
   return launch_running_cumprod_f64(x, y, M, N, stream, running_cumprod_reverse_exclusive_f64<int32_t>,
                                     running_cumprod_reverse_exclusive_f64<int64_t>);
-}
-
-extern "C" int64_t running_cumprod_reverse_exclusive_i32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCumprodReverseExclusiveI32Workspace>(M, N);
-}
-
-extern "C" int running_cumprod_reverse_exclusive_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                          void* workspace, int64_t workspace_bytes,
-                                                          void* stream) {
-  return launch_running_cumsum_f32<RunningCumprodReverseExclusiveI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, stream, running_cumprod_reverse_exclusive_i32<int32_t>,
-      running_cumprod_reverse_exclusive_i32<int64_t>);
-}
-
-extern "C" int64_t running_cummax_f32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCummaxWorkspace<float>>(M, N);
-}
-
-extern "C" int running_cummax_f32_cuda(const float* x, float* y, int64_t M, int64_t N, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCummaxWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
-                                                                  stream, running_cummax<int32_t, float>,
-                                                                  running_cummax<int64_t, float>);
-}
-
-extern "C" int64_t running_cummax_f64_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCummaxWorkspace<double>>(M, N);
-}
-
-extern "C" int running_cummax_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCummaxWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
-                                                                   stream, running_cummax<int32_t, double>,
-                                                                   running_cummax<int64_t, double>);
-}
-
-extern "C" int64_t running_cummax_i32_cuda_workspace(int64_t M, int64_t N) {
-  return workspace_of_running<RunningCummaxI32Workspace>(M, N);
-}
-
-extern "C" int running_cummax_i32_cuda(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
-                                       int64_t workspace_bytes, void* stream) {
-  return launch_running_cumsum_f32<RunningCummaxI32Workspace>(x, y, M, N, workspace, workspace_bytes, stream,
-                                                              running_cummax_i32<int32_t>,
-                                                              running_cummax_i32<int64_t>);
 }

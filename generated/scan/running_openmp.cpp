@@ -26,7 +26,7 @@
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -44,7 +44,7 @@ void running_cumsum_short(const T* x, T* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<T, kLanesOf<T>> carry = T(0);
+        Vector<T> carry = T(0);
         for (int64_t n = 0; n < N; ++n) {
           carry = carry + load_every(&x[m * N + n], N, active);
           const auto running = carry;
@@ -58,8 +58,7 @@ void running_cumsum_short(const T* x, T* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumsumWorkspace(int64_t M, int64_t N) {
@@ -97,7 +96,7 @@ void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
       }
     });
     for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<T, kLanesOf<T>> carry = T(0);
+      Vector<T> carry = T(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
         carry = carry + load(&total_part[n_share * M + m], active);
@@ -110,9 +109,7 @@ void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         T carry = T(0);
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share > 0) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -145,8 +142,7 @@ void running_cumsum_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumsumI32Workspace(int64_t M, int64_t N) {
@@ -193,9 +189,7 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t carry = 0;
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share > 0) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -217,7 +211,7 @@ void running_cumsum_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<T, kLanesOf<T>> carry = T(0);
+        Vector<T> carry = T(0);
         for (int64_t n = 0; n < N; ++n) {
           const auto running = carry;
           carry = carry + load_every(&x[m * N + n], N, active);
@@ -231,8 +225,7 @@ void running_cumsum_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumExclusiveWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumsumExclusiveWorkspace(int64_t M, int64_t N) {
@@ -270,7 +263,7 @@ void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* work
       }
     });
     for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<T, kLanesOf<T>> carry = T(0);
+      Vector<T> carry = T(0);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
         carry = carry + load(&total_part[n_share * M + m], active);
@@ -283,9 +276,7 @@ void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* work
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         T carry = T(0);
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share > 0) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -318,8 +309,7 @@ void running_cumsum_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M,
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumExclusiveI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumsumExclusiveI32Workspace(int64_t M, int64_t N) {
@@ -366,9 +356,7 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t carry = 0;
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share > 0) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -390,7 +378,7 @@ void running_cumsum_reverse_short(const T* x, T* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<T, kLanesOf<T>> carry = T(0);
+        Vector<T> carry = T(0);
         for (int64_t n = N; n-- > 0;) {
           carry = carry + load_every(&x[m * N + n], N, active);
           const auto running = carry;
@@ -404,8 +392,7 @@ void running_cumsum_reverse_short(const T* x, T* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumReverseWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseWorkspace(int64_t M, int64_t N) {
@@ -443,7 +430,7 @@ void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* worksp
       }
     });
     for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<T, kLanesOf<T>> carry = T(0);
+      Vector<T> carry = T(0);
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
         carry = carry + load(&total_part[n_share * M + m], active);
@@ -456,9 +443,7 @@ void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* worksp
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         T carry = T(0);
-        if (n_share + 1 < N_shares) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -491,8 +476,7 @@ void running_cumsum_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, i
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseI32Workspace(int64_t M, int64_t N) {
@@ -539,9 +523,7 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t carry = 0;
-        if (n_share + 1 < N_shares) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -563,7 +545,7 @@ void running_cumsum_reverse_exclusive_short(const T* x, T* y, int64_t M, int64_t
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<T, kLanesOf<T>> carry = T(0);
+        Vector<T> carry = T(0);
         for (int64_t n = N; n-- > 0;) {
           const auto running = carry;
           carry = carry + load_every(&x[m * N + n], N, active);
@@ -577,8 +559,7 @@ void running_cumsum_reverse_exclusive_short(const T* x, T* y, int64_t M, int64_t
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumReverseExclusiveWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseExclusiveWorkspace(int64_t M, int64_t N) {
@@ -616,7 +597,7 @@ void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, ch
       }
     });
     for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<T, kLanesOf<T>> carry = T(0);
+      Vector<T> carry = T(0);
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&start[n_share * M + m], active, carry);
         carry = carry + load(&total_part[n_share * M + m], active);
@@ -629,9 +610,7 @@ void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, ch
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         T carry = T(0);
-        if (n_share + 1 < N_shares) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -664,8 +643,7 @@ void running_cumsum_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, in
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseExclusiveI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseExclusiveI32Workspace(int64_t M, int64_t N) {
@@ -713,9 +691,7 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t carry = 0;
-        if (n_share + 1 < N_shares) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -749,8 +725,7 @@ void running_cumprod_f32_short(const float* x, float* y, int64_t M, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodF32Workspace {
-  int64_t factor_part;
-  int64_t start;
+  int64_t factor_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumprodF32Workspace(int64_t M, int64_t N) {
@@ -808,9 +783,7 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float carry = 1.0f;
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share > 0) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -858,8 +831,7 @@ void running_cumprod_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t 
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumprodI32Workspace(int64_t M, int64_t N) {
@@ -906,9 +878,7 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t carry = 1;
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share > 0) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -942,8 +912,7 @@ void running_cumprod_exclusive_f32_short(const float* x, float* y, int64_t M, in
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodExclusiveF32Workspace {
-  int64_t factor_part;
-  int64_t start;
+  int64_t factor_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumprodExclusiveF32Workspace(int64_t M, int64_t N) {
@@ -1001,9 +970,7 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float carry = 1.0f;
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share > 0) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -1050,8 +1017,7 @@ void running_cumprod_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodExclusiveI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumprodExclusiveI32Workspace(int64_t M, int64_t N) {
@@ -1098,9 +1064,7 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t carry = 1;
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share > 0) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -1134,8 +1098,7 @@ void running_cumprod_reverse_f32_short(const float* x, float* y, int64_t M, int6
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseF32Workspace {
-  int64_t factor_part;
-  int64_t start;
+  int64_t factor_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseF32Workspace(int64_t M, int64_t N) {
@@ -1193,9 +1156,7 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float carry = 1.0f;
-        if (n_share + 1 < N_shares) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -1243,8 +1204,7 @@ void running_cumprod_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, 
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseI32Workspace(int64_t M, int64_t N) {
@@ -1291,9 +1251,7 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t carry = 1;
-        if (n_share + 1 < N_shares) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -1327,8 +1285,7 @@ void running_cumprod_reverse_exclusive_f32_short(const float* x, float* y, int64
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseExclusiveF32Workspace {
-  int64_t factor_part;
-  int64_t start;
+  int64_t factor_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseExclusiveF32Workspace(int64_t M, int64_t N) {
@@ -1386,9 +1343,7 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         float carry = 1.0f;
-        if (n_share + 1 < N_shares) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -1436,8 +1391,7 @@ void running_cumprod_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, i
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseExclusiveI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseExclusiveI32Workspace(int64_t M, int64_t N) {
@@ -1485,9 +1439,7 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int64_t carry = 1;
-        if (n_share + 1 < N_shares) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -1509,7 +1461,7 @@ void running_cummax_short(const T* x, T* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<T, kLanesOf<T>> carry = -T(INFINITY);
+        Vector<T> carry = -T(INFINITY);
         for (int64_t n = 0; n < N; ++n) {
           carry = maximum(carry, load_every(&x[m * N + n], N, active));
           const auto running = carry;
@@ -1523,8 +1475,7 @@ void running_cummax_short(const T* x, T* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCummaxWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCummaxWorkspace(int64_t M, int64_t N) {
@@ -1559,7 +1510,7 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
       }
     });
     for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<T, kLanesOf<T>> carry = -T(INFINITY);
+      Vector<T> carry = -T(INFINITY);
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&start[n_share * M + m], active, carry);
         carry = maximum(carry, load(&total_part[n_share * M + m], active));
@@ -1572,9 +1523,7 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         T carry = -T(INFINITY);
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share > 0) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -1608,8 +1557,7 @@ void running_cummax_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
 
 // Where the intermediates lie in the workspace.
 struct RunningCummaxI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t total_part, start;
   int64_t bytes = 0;
 
   explicit RunningCummaxI32Workspace(int64_t M, int64_t N) {
@@ -1657,9 +1605,7 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         int32_t carry = INT32_MIN;
-        if (n_share > 0) {
-          carry = start[n_share * M + m];
-        }
+        if (n_share > 0) carry = start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
@@ -1719,264 +1665,68 @@ int64_t workspace_of_running(int64_t M, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t running_cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumsumWorkspace<float>>(M, N))
-}
+// The C functions of one element type.
+#define RUNNING_FUNCTIONS(NAME, SPACE, T, KERNEL)                                                        \
+  extern "C" int64_t running_##NAME##_openmp_workspace(int64_t M, int64_t N) {                           \
+    BY_SET(return workspace_of_running<SPACE<T>>(M, N))                                                  \
+  }                                                                                                      \
+  extern "C" int running_##NAME##_openmp(const T* x, T* y, int64_t M, int64_t N, void* workspace,        \
+                                         int64_t workspace_bytes) {                                      \
+    BY_SET(return launch_running_cumsum_f32<SPACE<T>>(x, y, M, N, workspace, workspace_bytes,            \
+                                                      running_##KERNEL##_short<T>, running_##KERNEL<T>)) \
+  }
+RUNNING_FUNCTIONS(cumsum_f32, RunningCumsumWorkspace, float, cumsum)
+RUNNING_FUNCTIONS(cumsum_f64, RunningCumsumWorkspace, double, cumsum)
+RUNNING_FUNCTIONS(cumsum_exclusive_f32, RunningCumsumExclusiveWorkspace, float, cumsum_exclusive)
+RUNNING_FUNCTIONS(cumsum_exclusive_f64, RunningCumsumExclusiveWorkspace, double, cumsum_exclusive)
+RUNNING_FUNCTIONS(cumsum_reverse_f32, RunningCumsumReverseWorkspace, float, cumsum_reverse)
+RUNNING_FUNCTIONS(cumsum_reverse_f64, RunningCumsumReverseWorkspace, double, cumsum_reverse)
+RUNNING_FUNCTIONS(cumsum_reverse_exclusive_f32, RunningCumsumReverseExclusiveWorkspace, float,
+                  cumsum_reverse_exclusive)
+RUNNING_FUNCTIONS(cumsum_reverse_exclusive_f64, RunningCumsumReverseExclusiveWorkspace, double,
+                  cumsum_reverse_exclusive)
+RUNNING_FUNCTIONS(cummax_f32, RunningCummaxWorkspace, float, cummax)
+RUNNING_FUNCTIONS(cummax_f64, RunningCummaxWorkspace, double, cummax)
 
-extern "C" int running_cumsum_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumsumWorkspace<float>>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_short<float>, running_cumsum<float>))
-}
-
-extern "C" int64_t running_cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumsumWorkspace<double>>(M, N))
-}
-
-extern "C" int running_cumsum_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumsumWorkspace<double>>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_short<double>, running_cumsum<double>))
-}
-
-extern "C" int64_t running_cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumsumI32Workspace>(M, N))
-}
-
-extern "C" int running_cumsum_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumsumI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_i32_short, running_cumsum_i32))
-}
-
-extern "C" int64_t running_cumsum_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumsumExclusiveWorkspace<float>>(M, N))
-}
-
-extern "C" int running_cumsum_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
-                                                   void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumsumExclusiveWorkspace<float>>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_exclusive_short<float>,
-      running_cumsum_exclusive<float>))
-}
-
-extern "C" int64_t running_cumsum_exclusive_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumsumExclusiveWorkspace<double>>(M, N))
-}
-
-extern "C" int running_cumsum_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
-                                                   void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumsumExclusiveWorkspace<double>>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_exclusive_short<double>,
-      running_cumsum_exclusive<double>))
-}
-
-extern "C" int64_t running_cumsum_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumsumExclusiveI32Workspace>(M, N))
-}
-
-extern "C" int running_cumsum_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                   void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumsumExclusiveI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_exclusive_i32_short,
-      running_cumsum_exclusive_i32))
-}
-
-extern "C" int64_t running_cumsum_reverse_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumsumReverseWorkspace<float>>(M, N))
-}
-
-extern "C" int running_cumsum_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
-                                                 void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumsumReverseWorkspace<float>>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_short<float>,
-      running_cumsum_reverse<float>))
-}
-
-extern "C" int64_t running_cumsum_reverse_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumsumReverseWorkspace<double>>(M, N))
-}
-
-extern "C" int running_cumsum_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
-                                                 void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumsumReverseWorkspace<double>>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_short<double>,
-      running_cumsum_reverse<double>))
-}
-
-extern "C" int64_t running_cumsum_reverse_i32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumsumReverseI32Workspace>(M, N))
-}
-
-extern "C" int running_cumsum_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                 void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumsumReverseI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_i32_short, running_cumsum_reverse_i32))
-}
-
-extern "C" int64_t running_cumsum_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumsumReverseExclusiveWorkspace<float>>(M, N))
-}
-
-extern "C" int running_cumsum_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
-                                                           void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumsumReverseExclusiveWorkspace<float>>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_short<float>,
-      running_cumsum_reverse_exclusive<float>))
-}
-
-extern "C" int64_t running_cumsum_reverse_exclusive_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumsumReverseExclusiveWorkspace<double>>(M, N))
-}
-
-extern "C" int running_cumsum_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N,
-                                                           void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumsumReverseExclusiveWorkspace<double>>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_short<double>,
-      running_cumsum_reverse_exclusive<double>))
-}
-
-extern "C" int64_t running_cumsum_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumsumReverseExclusiveI32Workspace>(M, N))
-}
-
-extern "C" int running_cumsum_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                           void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumsumReverseExclusiveI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumsum_reverse_exclusive_i32_short,
-      running_cumsum_reverse_exclusive_i32))
-}
-
-extern "C" int64_t running_cumprod_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumprodF32Workspace>(M, N))
-}
-
-extern "C" int running_cumprod_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
-                                          int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumprodF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumprod_f32_short, running_cumprod_f32))
-}
+// The C functions of one element type.
+#define RUNNING_OTHER_FUNCTIONS(NAME, SPACE, STORED)                                                        \
+  extern "C" int64_t running_##NAME##_openmp_workspace(int64_t M, int64_t N) {                              \
+    BY_SET(return workspace_of_running<SPACE>(M, N))                                                        \
+  }                                                                                                         \
+  extern "C" int running_##NAME##_openmp(const STORED* x, STORED* y, int64_t M, int64_t N, void* workspace, \
+                                         int64_t workspace_bytes) {                                         \
+    BY_SET(return launch_running_cumsum_f32<SPACE>(x, y, M, N, workspace, workspace_bytes,                  \
+                                                   running_##NAME##_short, running_##NAME))                 \
+  }
+RUNNING_OTHER_FUNCTIONS(cumsum_i32, RunningCumsumI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumsum_exclusive_i32, RunningCumsumExclusiveI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumsum_reverse_i32, RunningCumsumReverseI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumsum_reverse_exclusive_i32, RunningCumsumReverseExclusiveI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_f32, RunningCumprodF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_i32, RunningCumprodI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_exclusive_f32, RunningCumprodExclusiveF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_exclusive_i32, RunningCumprodExclusiveI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_f32, RunningCumprodReverseF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_i32, RunningCumprodReverseI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_f32, RunningCumprodReverseExclusiveF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_i32, RunningCumprodReverseExclusiveI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cummax_i32, RunningCummaxI32Workspace, int32_t)
 
 extern "C" int running_cumprod_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
   BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_f64))
-}
-
-extern "C" int64_t running_cumprod_i32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumprodI32Workspace>(M, N))
-}
-
-extern "C" int running_cumprod_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
-                                          int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumprodI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumprod_i32_short, running_cumprod_i32))
-}
-
-extern "C" int64_t running_cumprod_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumprodExclusiveF32Workspace>(M, N))
-}
-
-extern "C" int running_cumprod_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
-                                                    void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumprodExclusiveF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumprod_exclusive_f32_short,
-      running_cumprod_exclusive_f32))
 }
 
 extern "C" int running_cumprod_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
   BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_exclusive_f64))
 }
 
-extern "C" int64_t running_cumprod_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumprodExclusiveI32Workspace>(M, N))
-}
-
-extern "C" int running_cumprod_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                    void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumprodExclusiveI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumprod_exclusive_i32_short,
-      running_cumprod_exclusive_i32))
-}
-
-extern "C" int64_t running_cumprod_reverse_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumprodReverseF32Workspace>(M, N))
-}
-
-extern "C" int running_cumprod_reverse_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
-                                                  void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumprodReverseF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_f32_short, running_cumprod_reverse_f32))
-}
-
 extern "C" int running_cumprod_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
   BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_f64))
-}
-
-extern "C" int64_t running_cumprod_reverse_i32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumprodReverseI32Workspace>(M, N))
-}
-
-extern "C" int running_cumprod_reverse_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                                  void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumprodReverseI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_i32_short, running_cumprod_reverse_i32))
-}
-
-extern "C" int64_t running_cumprod_reverse_exclusive_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumprodReverseExclusiveF32Workspace>(M, N))
-}
-
-extern "C" int running_cumprod_reverse_exclusive_f32_openmp(const float* x, float* y, int64_t M, int64_t N,
-                                                            void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumprodReverseExclusiveF32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_exclusive_f32_short,
-      running_cumprod_reverse_exclusive_f32))
 }
 
 extern "C" int running_cumprod_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M,
                                                             int64_t N) {
   BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_exclusive_f64))
-}
-
-extern "C" int64_t running_cumprod_reverse_exclusive_i32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCumprodReverseExclusiveI32Workspace>(M, N))
-}
-
-extern "C" int running_cumprod_reverse_exclusive_i32_openmp(const int32_t* x, int32_t* y, int64_t M,
-                                                            int64_t N, void* workspace,
-                                                            int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCumprodReverseExclusiveI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cumprod_reverse_exclusive_i32_short,
-      running_cumprod_reverse_exclusive_i32))
-}
-
-extern "C" int64_t running_cummax_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCummaxWorkspace<float>>(M, N))
-}
-
-extern "C" int running_cummax_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCummaxWorkspace<float>>(
-      x, y, M, N, workspace, workspace_bytes, running_cummax_short<float>, running_cummax<float>))
-}
-
-extern "C" int64_t running_cummax_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCummaxWorkspace<double>>(M, N))
-}
-
-extern "C" int running_cummax_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCummaxWorkspace<double>>(
-      x, y, M, N, workspace, workspace_bytes, running_cummax_short<double>, running_cummax<double>))
-}
-
-extern "C" int64_t running_cummax_i32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_running<RunningCummaxI32Workspace>(M, N))
-}
-
-extern "C" int running_cummax_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_running_cumsum_f32<RunningCummaxI32Workspace>(
-      x, y, M, N, workspace, workspace_bytes, running_cummax_i32_short, running_cummax_i32))
 }
 
 extern "C" const char* running_openmp_instructions(void) {

@@ -64,11 +64,13 @@
 extern "C" {
 #endif
 
-// row_ptr: i32[R + 1], sorted, each in 0 .. S + 1 - 1
-// col: i32[S], each in 0 .. cdiv(K, 64) - 1
-// a: f32[S, 64, 64]
-// x: f32[K, N]
-// z: f32[(R) * (64), N]
+// Arguments:
+//   row_ptr: i32[R + 1], sorted, each in 0 .. S + 1 - 1
+//   col: i32[S], each in 0 .. cdiv(K, 64) - 1
+//   a: f32[S, 64, 64]
+//   x: f32[K, N]
+//   z: f32[(R) * (64), N]
+
 /* @function bsr_matmul args: table row_ptr i32 [R + 1] sorted range S + 1; table col i32 [S] range cdiv(K, 64); in a f32 [S, 64, 64]; in x f32 [K, N]; out z f32 [(R) * (64), N]; size R; size S; size K; size N; status table_status */
 int bsr_matmul_cuda(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x, float* z,
                     int64_t R, int64_t S, int64_t K, int64_t N, int32_t* table_status, void* stream);
@@ -121,7 +123,8 @@ static inline const char* bsr_matmul_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct bsr_matmul_arguments {
   const int32_t* row_ptr = nullptr;
   const int32_t* col = nullptr;
@@ -132,14 +135,13 @@ struct bsr_matmul_arguments {
   int64_t S = 0;
   int64_t K = 0;
   int64_t N = 0;
+
+  friend int bsr_matmul_cuda(const bsr_matmul_arguments& a, int32_t* table_status, void* stream) {
+    return bsr_matmul_cuda(a.row_ptr, a.col, a.a, a.x, a.z, a.R, a.S, a.K, a.N, table_status, stream);
+  }
+  friend int bsr_matmul_openmp(const bsr_matmul_arguments& a) {
+    return bsr_matmul_openmp(a.row_ptr, a.col, a.a, a.x, a.z, a.R, a.S, a.K, a.N);
+  }
 };
-inline int bsr_matmul_cuda(const bsr_matmul_arguments& arguments, int32_t* table_status, void* stream) {
-  return bsr_matmul_cuda(arguments.row_ptr, arguments.col, arguments.a, arguments.x, arguments.z, arguments.R,
-                         arguments.S, arguments.K, arguments.N, table_status, stream);
-}
-inline int bsr_matmul_openmp(const bsr_matmul_arguments& arguments) {
-  return bsr_matmul_openmp(arguments.row_ptr, arguments.col, arguments.a, arguments.x, arguments.z,
-                           arguments.R, arguments.S, arguments.K, arguments.N);
-}
 
 #endif

@@ -34,17 +34,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(N - n_first);
       Pack<float, 4> z_pack;
 #pragma unroll
-      for (int i_ = 0; i_ < 4; ++i_) {
-        z_pack[i_] = 0.0f;
-      }
+      for (int i_ = 0; i_ < 4; ++i_) z_pack[i_] = 0.0f;
       store_pack<kWide>(&z[(r * 64 + i) * N + n_first], z_pack, remaining);
     }
     __syncthreads();
     int32_t s = row_ptr[int64_t(r)];
     for (bool again = false;; again = true) {
-      if (again) {
-        s = s + 1;
-      }
+      if (again) s = s + 1;
       if (!(s < row_ptr[int64_t(r) + 1])) break;
       for (Index point = Index(threadIdx.x); point < 64 * N; point += Index(blockDim.x)) {
         const Index i = Index(point / N);

@@ -28,8 +28,8 @@
 //   gets into *table_status, in device memory, if it is not null; all else leaves it as it is.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
+//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; coo_matmul_error
 //   explains it.
 
@@ -66,11 +66,13 @@
 extern "C" {
 #endif
 
-// row: i32[S], sorted, each in 0 .. cdiv(M, 64) - 1
-// col: i32[S], each in 0 .. cdiv(K, 64) - 1
-// a: f32[S, 64, 64]
-// x: f32[K, N]
-// z: f32[M, N]
+// Arguments:
+//   row: i32[S], sorted, each in 0 .. cdiv(M, 64) - 1
+//   col: i32[S], each in 0 .. cdiv(K, 64) - 1
+//   a: f32[S, 64, 64]
+//   x: f32[K, N]
+//   z: f32[M, N]
+
 /* @function coo_matmul args: table row i32 [S] sorted range cdiv(M, 64); table col i32 [S] range cdiv(K, 64); in a f32 [S, 64, 64]; in x f32 [K, N]; out z f32 [M, N]; size S; size M; size K; size N; status table_status; workspace workspace; workspace_openmp workspace */
 int64_t coo_matmul_cuda_workspace(int64_t S, int64_t M, int64_t K, int64_t N);
 int coo_matmul_cuda(const int32_t* row, const int32_t* col, const float* a, const float* x, float* z,
@@ -135,7 +137,8 @@ static inline const char* coo_matmul_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
 struct coo_matmul_arguments {
   const int32_t* row = nullptr;
   const int32_t* col = nullptr;
@@ -148,16 +151,14 @@ struct coo_matmul_arguments {
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int coo_matmul_cuda(const coo_matmul_arguments& a, int32_t* table_status, void* stream) {
+    return coo_matmul_cuda(a.row, a.col, a.a, a.x, a.z, a.S, a.M, a.K, a.N, table_status, a.workspace,
+                           a.workspace_bytes, stream);
+  }
+  friend int coo_matmul_openmp(const coo_matmul_arguments& a) {
+    return coo_matmul_openmp(a.row, a.col, a.a, a.x, a.z, a.S, a.M, a.K, a.N, a.workspace, a.workspace_bytes);
+  }
 };
-inline int coo_matmul_cuda(const coo_matmul_arguments& arguments, int32_t* table_status, void* stream) {
-  return coo_matmul_cuda(arguments.row, arguments.col, arguments.a, arguments.x, arguments.z, arguments.S,
-                         arguments.M, arguments.K, arguments.N, table_status, arguments.workspace,
-                         arguments.workspace_bytes, stream);
-}
-inline int coo_matmul_openmp(const coo_matmul_arguments& arguments) {
-  return coo_matmul_openmp(arguments.row, arguments.col, arguments.a, arguments.x, arguments.z, arguments.S,
-                           arguments.M, arguments.K, arguments.N, arguments.workspace,
-                           arguments.workspace_bytes);
-}
 
 #endif

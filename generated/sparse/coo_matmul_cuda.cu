@@ -70,9 +70,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
             z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n] = 0.0f;
           }
         }
-        for (Index m = 0; m < 64; ++m) {
-          total[m * 128 + n - j * 128] = 0.0f;
-        }
+        for (Index m = 0; m < 64; ++m) total[m * 128 + n - j * 128] = 0.0f;
         for (Index m = 0; m < 64; ++m) {
           for (Index k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)); ++k) {
             total[m * 128 + n - j * 128] +=
@@ -112,7 +110,6 @@ extern "C" int64_t coo_matmul_cuda_workspace(int64_t S, int64_t M, int64_t K, in
   if (const int status = check_sizes({{6, S}, {7, M}, {8, K}, {9, N}})) return -status;
   return CooMatmulWorkspace(S, M, K, N).bytes;
 }
-
 extern "C" int coo_matmul_cuda(const int32_t* row, const int32_t* col, const float* a, const float* x,
                                float* z, int64_t S, int64_t M, int64_t K, int64_t N, int32_t* table_status,
                                void* workspace, int64_t workspace_bytes, void* stream) {

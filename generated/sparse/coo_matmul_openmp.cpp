@@ -20,7 +20,7 @@
 #include "coo_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -33,11 +33,8 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct CooMatmulWorkspace {
-  int64_t total;
-  int64_t total2;
-  int64_t threads;
-  int64_t thread_bytes = 0;
-  int64_t bytes = 0;
+  int64_t total, total2, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit CooMatmulWorkspace(int64_t S, int64_t M, int64_t K, int64_t N) {
     (void)S;
@@ -46,16 +43,17 @@ struct CooMatmulWorkspace {
     (void)N;
     total = reserve(thread_bytes, 64 * 2048, 4);
     total2 = reserve(thread_bytes, 64, 4);
-    threads = reserve(bytes, thread_count(), thread_bytes);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const float* x, float* z, int64_t S,
-                int64_t M, int64_t K, int64_t N, char* workspace) {
+                int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
   const CooMatmulWorkspace space(S, M, K, N);
   if (N >= 16) {
-    in_parallel(product_of(ceil_div(N, 128), S, M, K, N) > 16384, [&]() IN_SET {
+    in_team(product_of(ceil_div(N, 128), S, M, K, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const total = reinterpret_cast<float*>(mine + space.total);
       OMP(omp for schedule(static) nowait)
@@ -120,7 +118,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
       }
     });
   } else {
-    in_parallel(product_of(ceil_div(N, 128), S, M, K, N) > 16384, [&]() IN_SET {
+    in_team(product_of(ceil_div(N, 128), S, M, K, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const total2 = reinterpret_cast<float*>(mine + space.total2);
       OMP(omp for schedule(static) nowait)
@@ -175,9 +173,9 @@ int launch_coo_matmul(const int32_t* row, const int32_t* col, const float* a, co
   }
   if (M == 0 || N == 0) return 0;
   const CooMatmulWorkspace space(S, M, K, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  coo_matmul(row, col, a, x, z, S, M, K, N, memory.data);
+  coo_matmul(row, col, a, x, z, S, M, K, N, memory.data, memory.threads);
   return 0;
 }
 
@@ -185,7 +183,7 @@ int launch_coo_matmul(const int32_t* row, const int32_t* col, const float* a, co
 int64_t workspace_of_coo_matmul(int64_t S, int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{6, S}, {7, M}, {8, K}, {9, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return CooMatmulWorkspace(S, M, K, N).bytes;
+  return bytes_of_team(CooMatmulWorkspace(S, M, K, N));
 }
 
 }  // namespace KGEN_SET
@@ -198,7 +196,6 @@ int64_t workspace_of_coo_matmul(int64_t S, int64_t M, int64_t K, int64_t N) {
 extern "C" int64_t coo_matmul_openmp_workspace(int64_t S, int64_t M, int64_t K, int64_t N) {
   BY_SET(return workspace_of_coo_matmul(S, M, K, N))
 }
-
 extern "C" int coo_matmul_openmp(const int32_t* row, const int32_t* col, const float* a, const float* x,
                                  float* z, int64_t S, int64_t M, int64_t K, int64_t N, void* workspace,
                                  int64_t workspace_bytes) {

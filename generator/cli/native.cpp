@@ -79,20 +79,25 @@ template <class F, class... A> int call_with_memory(F f, int64_t (*query)(A...),
   std::vector<unsigned char> memory(static_cast<std::size_t>(bytes + 3 * kGuard), 0xC7);
   unsigned char* start = memory.data();
   start += kGuard + (kGuard - reinterpret_cast<uintptr_t>(start) % kGuard);
-  std::memset(start, filler, static_cast<std::size_t>(bytes));
   std::vector<void*> pointers(a.pointers, a.pointers + end + 2);
   std::vector<int64_t> integers(a.integers, a.integers + end + 2);
   pointers.resize(end + 8);
   integers.resize(end + 8);
   pointers[end] = start;
-  integers[end + 1] = bytes - 1;
   const Arguments with{pointers.data(), integers.data(), a.numbers};
-  if (bytes > 0 && call(f, with) == 0) return kShortAccepted;
-  integers[end + 1] = bytes;
-  const int status = call(f, with);
-  for (int64_t i = 1; i <= kGuard; ++i)
-    if (start[-i] != 0xC7 || start[bytes + i - 1] != 0xC7) return kOverrun;
-  return status;
+  integers[end + 1] = 1;
+  if (bytes > 1 && call(f, with) == 0) return kShortAccepted;
+  // Half of it may do for fewer threads; what is refused writes nothing.
+  for (int64_t given : {bytes / 2, bytes}) {
+    std::memset(start, filler, static_cast<std::size_t>(given));
+    std::memset(start + given, 0xC7, static_cast<std::size_t>(bytes - given));
+    integers[end + 1] = given;
+    const int status = call(f, with);
+    for (int64_t i = 1; i <= kGuard; ++i)
+      if (start[-i] != 0xC7 || start[given + i - 1] != 0xC7) return kOverrun;
+    if (given == bytes || (status & 255) != KGEN_WORKSPACE_SMALL) return status;
+  }
+  return 0;
 }
 extern "C" void kgen_shim_threads(int n) {
 #ifdef _OPENMP
@@ -101,19 +106,6 @@ extern "C" void kgen_shim_threads(int n) {
   (void)n;
 }
 )";
-
-// The launcher in C: in C++ there is another of its name, which takes the arguments by theirs.
-std::string launcher(const Compiled &compiled, const std::string &name) {
-  const std::string begin = "int " + name + "(";
-  for (const EmittedFile &file : compiled.files) {
-    const size_t at = file.name.ends_with(".h") ? file.text.find(begin) : std::string::npos;
-    if (at == std::string::npos)
-      continue;
-    const size_t from = at + begin.size();
-    return "static_cast<int (*)(" + file.text.substr(from, file.text.find(')', from) - from) + ")>(&" + name + ")";
-  }
-  return "&" + name;
-}
 
 std::string shim_text(const Compiled &compiled, NativeTarget target) {
   std::string out = "#include \"" + compiled.spec.kernel + ".h\"\n" + std::string(kShim);
@@ -128,10 +120,9 @@ std::string shim_text(const Compiled &compiled, NativeTarget target) {
     out += "extern \"C\" int kgen_shim_" + name +
            "(void* const* p, const int64_t* i, const double* n, std::size_t sizes, std::size_t end, int filler) {\n";
     if (memory)
-      out += "if (filler != 0) return call_with_memory(" + launcher(compiled, name) + ", &" + query +
+      out += "if (filler != 0) return call_with_memory(&" + name + ", &" + query +
              ", Arguments{p, i, n}, sizes, end, filler);\n";
-    out += "(void)sizes, (void)end, (void)filler;\nreturn call(" + launcher(compiled, name) +
-           ", Arguments{p, i, n});\n}\n";
+    out += "(void)sizes, (void)end, (void)filler;\nreturn call(&" + name + ", Arguments{p, i, n});\n}\n";
   }
   return out + "extern \"C\" const char* kgen_shim_error(int status) { return " + compiled.spec.kernel +
          "_error(status); }\n";

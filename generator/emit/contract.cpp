@@ -180,8 +180,12 @@ std::string workspace(const std::map<std::string, const TargetSource *> &targets
   std::string text = "Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes "
                      "(for sizes that are refused, a status as a negative number), for one call at a time. Null: the "
                      "function allocates it.";
-  if (targets.count("openmp") != 0)
-    text += " For OpenMP the bytes may be more for more threads.";
+  const auto openmp = targets.find("openmp");
+  const auto has_team = [](const std::string &text) { return text.find("TeamMemory") != std::string::npos; };
+  if (openmp != targets.end() && std::ranges::any_of(openmp->second->kernels, has_team))
+    text +=
+        " For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work then, and the bits "
+        "are the same.";
   if (targets.count("cuda") != 0)
     text += " For CUDA it lies at a multiple of 16 bytes.";
   return text + "\n";

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "emit/aligned_text.h"
+#include "emit/comments.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -88,6 +89,15 @@ bool is_taken(const std::set<std::string> &made, const std::set<std::string> &wo
   });
 }
 
+// Lanes<Value<T>, kLanesOf<T>>: Vector<T>
+void name_vectors(const std::string &parameter, AlignedText &made) {
+  const size_t before = made.text.size();
+  for (const std::string &value : {"Value<" + parameter + ">", parameter})
+    replace_all(made.text, "Lanes<" + value + ", kLanesOf<" + parameter + ">>", "Vector<" + parameter + ">");
+  if (made.text.size() != before)
+    made.helpers.insert("Vector");
+}
+
 std::optional<Template> aligned(const Group &group, const std::string &name, const std::set<std::string> &words) {
   Template out;
   out.parameters = parameters_of(group, words);
@@ -103,6 +113,8 @@ std::optional<Template> aligned(const Group &group, const std::string &name, con
     std::optional<AlignedText> made = align(texts, out.parameters, out.stems, out.templates);
     if (!made)
       return std::nullopt;
+    for (const TypeParameter &parameter : out.parameters)
+      name_vectors(parameter.name, *made);
     out.texts.push_back(std::move(made->text));
     out.helpers.merge(made->helpers);
     if (made->is_template)
@@ -176,10 +188,25 @@ private:
         if (is_half(parameter.types[i]))
           spelling_.helper(element(parameter.types[i]));
       }
-      for (const std::string &name : joined.names)
-        names_.add(printed_name(joined, i, name), {name, joined.templates.count(name) != 0 ? arguments : ""});
+      for (const std::string &name : joined.names) {
+        const bool is_template = joined.templates.count(name) != 0;
+        names_.add(printed_name(joined, i, name),
+                   {name, is_template ? arguments : "", is_template ? parameters(joined, i) : Parameters()});
+      }
     }
     taken_.insert(joined.names.begin(), joined.names.end());
+  }
+
+  using Parameters = std::vector<PrintedNames::Parameter>;
+  static Parameters parameters(const Template &made, size_t i) {
+    Parameters out;
+    for (const TypeParameter &p : made.parameters) {
+      const Type type = p.types[i];
+      const bool halves = std::ranges::any_of(p.types, is_half);
+      out.push_back({p.name, halves ? "Stored<" + p.name + ">" : p.name, Spelling::c_type(type),
+                     halves ? "Value<" + p.name + ">" : p.name, Spelling::c_type(is_half(type) ? Type::f32 : type)});
+    }
+    return out;
   }
 
   // What function i had in place of the template's name.
@@ -197,12 +224,27 @@ private:
 
 } // namespace
 
-std::string PrintedNames::of(const std::string &printed, const std::string &first) const {
+PrintedNames::Instance PrintedNames::instance(const std::string &printed) const {
   const auto found = instances_.find(printed);
-  const Instance instance = found == instances_.end() ? Instance{printed, ""} : found->second;
-  const std::string between = first.empty() || instance.arguments.empty() ? "" : ", ";
-  const std::string arguments = first + between + instance.arguments;
-  return instance.name + (arguments.empty() ? "" : "<" + arguments + ">");
+  return found == instances_.end() ? Instance{printed, "", {}} : found->second;
+}
+
+static std::string with_arguments(const std::string &name, const std::string &first, const std::string &more) {
+  const std::string arguments = first + (first.empty() || more.empty() ? "" : ", ") + more;
+  return name + (arguments.empty() ? "" : "<" + arguments + ">");
+}
+
+std::string PrintedNames::of(const std::string &printed, const std::string &first) const {
+  const Instance found = instance(printed);
+  return with_arguments(found.name, first, found.arguments);
+}
+
+std::string PrintedNames::in_template(const std::string &printed, const std::string &first) const {
+  const Instance found = instance(printed);
+  std::vector<std::string> names;
+  for (const Parameter &parameter : found.parameters)
+    names.push_back(parameter.name);
+  return with_arguments(found.name, first, join(names, ", "));
 }
 
 std::vector<std::string> each_once(const std::vector<Printed> &printed, Spelling &spelling, PrintedNames &names) {

@@ -18,13 +18,21 @@ struct Printed {
 // How launchers name what was printed: the struct or function itself, or an instance of a template.
 class PrintedNames {
 public:
+  // A parameter of the template, with what it is in C for this instance: as stored, and as computed with.
+  struct Parameter {
+    std::string name, stored, stored_type, value, value_type; // T, Stored<T>, uint16_t, Value<T>, float
+  };
   struct Instance {
     std::string name, arguments; // no arguments: it is no template
+    std::vector<Parameter> parameters;
   };
   void add(const std::string &printed, Instance instance) { instances_[printed] = std::move(instance); }
 
   // `first`: an argument that it takes before those, if any.
   std::string of(const std::string &printed, const std::string &first = "") const;
+  // As a template with the same parameters calls it: softmax<int32_t, T>.
+  std::string in_template(const std::string &printed, const std::string &first = "") const;
+  Instance instance(const std::string &printed) const;
 
 private:
   std::map<std::string, Instance> instances_;

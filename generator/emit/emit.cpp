@@ -1,4 +1,5 @@
 #include "emit/emit.h"
+#include "emit/c_functions.h"
 
 #include <algorithm>
 #include <cctype>
@@ -72,7 +73,7 @@ EmittedFile source_file(const Spec &spec, const Templates &templates, TargetKind
   if (!cuda)
     source.launchers.push_back("extern \"C\" const char* " + instructions_function(spec) +
                                "(void) {\nreturn kgen_openmp::kSetNames[kgen_openmp::chosen_set()];\n}\n");
-  view.set("kernels", texts(source.kernels)).set("launchers", texts(source.launchers));
+  view.set("kernels", texts(source.kernels)).set("launchers", c_functions_text(spec.kernel, source.launchers));
   std::string text = format_cpp(templates.render(cuda ? "cuda/file.cu" : "openmp/file.cpp", view));
   if (!cuda)
     put(text, kSetHelpersMark, helpers.of_set);

@@ -1,9 +1,13 @@
 #include "emit/format.h"
 
+#include <algorithm>
 #include <sstream>
+#include <string_view>
+#include <vector>
 
 #include "emit/wrap.h"
 #include "support/check.h"
+#include "support/text.h"
 #include "clang/Format/Format.h"
 #include "clang/Tooling/Core/Replacement.h"
 
@@ -60,13 +64,38 @@ std::string reformatted(const std::string &text) {
   return *out;
 }
 
+// A single short statement stands on the line of its `if` or `for`. Where an `else` follows, the brace shares its line.
+std::string with_short_bodies(const std::string &text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);)
+    lines.push_back(std::move(line));
+  const auto begins = [](std::string_view code) { return code.starts_with("if (") || code.starts_with("for ("); };
+  std::string out;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string indent = lines[i].substr(0, std::min(lines[i].find_first_not_of(' '), lines[i].size()));
+    const std::string_view code = std::string_view(lines[i]).substr(indent.size());
+    if (i + 2 < lines.size() && begins(code) && code.ends_with(") {") && lines[i + 2] == indent + "}") {
+      const std::string_view only = trim(lines[i + 1]);
+      const size_t length = lines[i].size() - 1 + only.size();
+      if (only.ends_with(';') && !begins(only) && !only.starts_with('#') && length <= kColumns) {
+        out += lines[i].substr(0, lines[i].size() - 1) + std::string(only) + "\n";
+        i += 2;
+        continue;
+      }
+    }
+    out += lines[i] + "\n";
+  }
+  return out;
+}
+
 } // namespace
 
 std::string format_cpp(const std::string &text) {
   if (is_too_long_to_lay_out(text))
     return with_pragma_macros(plain_layout(text));
   DeepNests nests;
-  return with_pragma_macros(nests.restore(reformatted(nests.hide(text))));
+  return with_pragma_macros(with_short_bodies(nests.restore(reformatted(nests.hide(text)))));
 }
 
 } // namespace kgen

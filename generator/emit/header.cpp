@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "emit/arguments_structs.h"
 #include "emit/comments.h"
 #include "emit/computed_sizes.h"
 #include "emit/contract.h"
@@ -37,6 +38,11 @@ bool takes_workspace(const Function &function, const std::string &target, const 
                      [&](const std::string &text) { return text.find(query) != std::string::npos; });
 }
 
+std::string header_name(const std::string &name) {
+  static const std::set<std::string> taken = {"I", "complex", "imaginary", "restrict", "inline", "_Bool"};
+  return taken.count(name) != 0 ? name + "_" : name;
+}
+
 namespace {
 
 std::string comment(const std::string &text) {
@@ -45,12 +51,6 @@ std::string comment(const std::string &text) {
   for (std::string line; std::getline(in, line);)
     out += "// " + line + "\n";
   return out;
-}
-
-// Names that a C header cannot bear, although a spec may use them.
-std::string header_name(const std::string &name) {
-  static const std::set<std::string> taken = {"I", "complex", "imaginary", "restrict", "inline", "_Bool"};
-  return taken.count(name) != 0 ? name + "_" : name;
 }
 
 std::string kind_word(const Argument &a) {
@@ -131,7 +131,8 @@ std::string interface_line(const Function &function, const std::map<std::string,
   return "/* @function " + function.stem + " args: " + text + " */";
 }
 
-std::string describe(const Kernel &kernel, const Argument &a) {
+// `type`: that of its elements.
+std::string describe(const Kernel &kernel, const Argument &a, const std::string &type) {
   std::string text = a.name + ": ";
   switch (a.kind) {
   case Argument::Kind::size:
@@ -139,11 +140,11 @@ std::string describe(const Kernel &kernel, const Argument &a) {
   case Argument::Kind::stride:
     return text + "elements from one to the next along " + a.name.substr(a.name.find("_stride_") + 8);
   case Argument::Kind::scalar:
-    return text + spec_type(kernel, a);
+    return text + type;
   default:
     break;
   }
-  text += spec_type(kernel, a) + a.extents;
+  text += type + a.extents;
   if (a.kind == Argument::Kind::inout)
     text += ", read and written";
   if (a.optional)
@@ -252,14 +253,78 @@ std::string derived_sizes(const Spec &spec, const Function &function) {
          out;
 }
 
-// The declarations of one function, with what its arguments are.
+// The type of an argument of all functions: f32; T where they differ as the spec's T does; or `real`, what T is
+// computed in. Empty where it is none of these.
+std::string type_in_all(const std::vector<Function> &functions, size_t argument) {
+  std::vector<std::string> types;
+  for (const Function &function : functions)
+    types.push_back(spec_type(function.variations[0]->kernel, function.arguments[argument]));
+  if (std::ranges::adjacent_find(types, std::not_equal_to<>()) == types.end())
+    return types[0];
+  const auto goes_with = [&](const std::string &name, bool computed) {
+    for (size_t i = 0; i < functions.size(); ++i) {
+      const Type type = functions[i].variations[0]->variant.types.at(name);
+      if (type_row(computed && is_half(type) ? Type::f32 : type).name != types[i])
+        return false;
+    }
+    return true;
+  };
+  for (const auto &[name, first] : functions[0].variations[0]->variant.types)
+    for (const bool computed : {false, true})
+      if (goes_with(name, computed))
+        return computed ? "real" : name;
+  return "";
+}
+
+// Of types that differ between functions.
+std::string where_types_are_told(std::vector<std::string> names) {
+  const auto real = std::ranges::find(names, "real");
+  const bool computed = real != names.end();
+  if (computed)
+    names.erase(real);
+  std::string text =
+      names.empty() ? ""
+                    : "; a function's name says what " + join(names, " and ") + (names.size() == 1 ? " is" : " are");
+  return text +
+         (computed ? (text.empty() ? "; " : ", and ") + std::string("real is f64 in functions of f64, else f32") : "");
+}
+
+// What the arguments are, once for all functions; none where these differ in more than types.
+std::string arguments_of_all(const std::vector<Function> &functions) {
+  std::string text;
+  std::vector<std::string> named;
+  const std::vector<std::string> names = names_of_arguments(functions[0]);
+  if (std::ranges::any_of(functions, [&](const Function &f) { return names_of_arguments(f) != names; }))
+    return "";
+  for (size_t a = 0; a < names.size(); ++a) {
+    const std::string type = type_in_all(functions, a);
+    const auto description = [&](const Function &function) {
+      return describe(function.variations[0]->kernel, function.arguments[a], type);
+    };
+    const std::string one = description(functions[0]);
+    if (type.empty() || std::ranges::any_of(functions, [&](const Function &f) { return description(f) != one; }))
+      return "";
+    text += one.empty() ? "" : "  " + one + "\n";
+    const bool varies = type == "real" || functions[0].variations[0]->variant.types.count(type) != 0;
+    if (varies && std::ranges::find(named, type) == named.end())
+      named.push_back(type);
+  }
+  return "Arguments" + where_types_are_told(named) + ":\n" + text;
+}
+
+std::string arguments_of_one(const Function &function) {
+  std::string text;
+  const Kernel &kernel = function.variations[0]->kernel;
+  for (const Argument &a : function.arguments)
+    if (const std::string line = describe(kernel, a, spec_type(kernel, a)); !line.empty())
+      text += line + "\n";
+  return text;
+}
+
+// The declarations of one function.
 std::string declarations(const Function &function, const std::map<std::string, const TargetSource *> &targets,
                          bool &any_workspace) {
-  std::string out = "\n";
-  for (const Argument &a : function.arguments)
-    out += comment(describe(function.variations[0]->kernel, a));
-  std::string line = interface_line(function, targets);
-  out += line + "\n";
+  std::string out = interface_line(function, targets) + "\n";
   for (const auto &[target, source] : targets) {
     const std::string stem = function.stem + "_" + target;
     const bool memory = takes_workspace(function, target, *source);
@@ -280,40 +345,6 @@ std::string declarations(const Function &function, const std::map<std::string, c
     out += "int " + stem + "(" + parameters + ");\n";
   }
   return out;
-}
-
-// For C++: the arguments by name, so that two sizes cannot be swapped, and functions that take them.
-std::string arguments_struct(const Function &function, const std::map<std::string, const TargetSource *> &targets) {
-  const std::string name = function.stem + "_arguments";
-  std::string members, passed, calls;
-  for (Argument a : function.arguments) {
-    a.name = header_name(a.name);
-    const std::string declaration = a.declaration();
-    const bool pointer = declaration.find('*') != std::string::npos;
-    members += declaration + (pointer ? " = nullptr" : a.type == "bool" ? " = false" : " = 0") + ";\n";
-    passed += (passed.empty() ? "arguments." : ", arguments.") + a.name;
-  }
-  bool memory = false;
-  for (const auto &[target, source] : targets) {
-    std::string parameters = "const " + name + "& arguments", all = passed;
-    if (target == "cuda" && has_device_tables(function.variations[0]->kernel)) {
-      parameters += ", int32_t* table_status";
-      all += ", table_status";
-    }
-    if (takes_workspace(function, target, *source)) {
-      memory = true;
-      all += ", arguments.workspace, arguments.workspace_bytes";
-    }
-    if (target == "cuda") {
-      parameters += ", void* stream";
-      all += ", stream";
-    }
-    const std::string call = function.stem + "_" + target;
-    calls += "inline int " + call + "(" + parameters + ") {\nreturn " + call + "(" + all + ");\n}\n";
-  }
-  if (memory)
-    members += "void* workspace = nullptr;\nint64_t workspace_bytes = 0;\n";
-  return "struct " + name + " {\n" + members + "};\n" + calls;
 }
 
 // What `..._error` says of each status.
@@ -343,12 +374,13 @@ std::string instructions_function(const Spec &spec) { return spec.kernel + "_ope
 std::string header_text(const Spec &spec, const std::vector<Function> &functions,
                         const std::map<std::string, const TargetSource *> &targets, const Statuses &statuses,
                         const Templates &templates) {
-  std::string list, structs;
+  std::string list;
   bool any_workspace = false;
-  for (const Function &function : functions) {
-    list += declarations(function, targets, any_workspace);
-    structs += arguments_struct(function, targets);
-  }
+  const std::string arguments = arguments_of_all(functions);
+  list = comment(arguments);
+  for (const Function &function : functions)
+    list += "\n" + (arguments.empty() ? comment(arguments_of_one(function)) : "") +
+            declarations(function, targets, any_workspace);
   if (targets.count("openmp") != 0)
     list += "\n// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.\nconst "
             "char* " +
@@ -356,8 +388,9 @@ std::string header_text(const Spec &spec, const std::vector<Function> &functions
   View header = explained(statuses);
   header.set("statuses", status_block(templates));
   header.set("banner", banner(spec, "")).set("kernel", spec.kernel).set("functions", list);
-  header.set("sizes", derived_sizes(spec, functions.front()));
-  header.set("contract", contract_text(spec, functions, targets, any_workspace)).set("structs", structs);
+  header.set("sizes", derived_sizes(spec, functions.front().variations[0]->kernel));
+  header.set("contract", contract_text(spec, functions, targets, any_workspace))
+      .set("structs", arguments_structs(spec.kernel, functions, targets));
   return templates.render("common/header.h", header);
 }
 

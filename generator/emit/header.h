@@ -13,6 +13,9 @@ namespace kgen {
 // The head of every file: where it comes from, the license, the doc, and of sources the plan.
 std::string banner(const Spec &spec, const std::string &plan);
 
+// The name of an argument in a header: another one where C or C++ cannot bear that of the spec.
+std::string header_name(const std::string &name);
+
 // The C function that says which set of instructions the OpenMP functions use.
 std::string instructions_function(const Spec &spec);
 // Has the function of this target memory for intermediates, which callers may give?

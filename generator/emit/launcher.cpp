@@ -2,26 +2,49 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <ranges>
 #include <set>
 
 #include "emit/arrays.h"
+#include "emit/shared_types.h"
+#include "support/text.h"
 
 namespace kgen {
 namespace {
 
-// How a launcher's text calls what differs between functions that are otherwise alike.
+// How a launcher's text calls what was made for it.
 struct Naming {
-  bool shared; // by the parameters of a template
+  enum class By {
+    own_name,   // softmax<float>: of one function
+    parameter,  // softmax<T>: of all functions that one template was made for
+    passed_name // run: what callers pass, as it differs between functions that are otherwise alike
+  };
+  By by;
   std::string stem;
   const PrintedNames &printed;
 
-  // softmax_short<float>, or run_short. Functions for CUDA are made for indices of 32 and of 64 bits.
+  // Functions for CUDA are made for indices of 32 and of 64 bits.
   std::string function(const std::string &name, const std::string &index = "") const {
-    return shared ? "run" + name.substr(stem.size()) + (index == "int64_t" ? "_wide" : "") : printed.of(name, index);
+    if (by == By::passed_name)
+      return "run" + name.substr(stem.size()) + (index == "int64_t" ? "_wide" : "");
+    return by == By::parameter ? printed.in_template(name, index) : printed.of(name, index);
   }
   std::string space(const std::string &name) const {
-    return shared ? "Space" + camel(name.substr(stem.size())) : printed.of(camel(name) + "Workspace");
+    const std::string own = workspace_name(name);
+    if (by == By::passed_name)
+      return "Space" + camel(name.substr(stem.size()));
+    return by == By::parameter ? printed.in_template(own) : printed.of(own);
   }
+  static std::string workspace_name(const std::string &name) { return camel(name) + "Workspace"; }
+};
+using By = Naming::By;
+
+// A template of functions whose kernels are instances of one template: its parameters, and what they are for each.
+struct Together {
+  std::vector<std::string> parameters;
+  std::map<std::string, std::string> types;        // by argument, where they differ
+  std::vector<std::vector<std::string>> arguments; // by function: none where there are no parameters
 };
 
 std::string where(const std::string &condition, const std::string &statements) {
@@ -49,9 +72,9 @@ public:
     std::map<std::string, size_t> run_of, query_of;
     for (size_t i = 0; i < launched_.size(); ++i) {
       const std::string own = shares_ ? "" : stem(i);
-      group(i, own + parameters(i, true) + body(i, naming(i, true)), runs, run_of);
+      group(i, own + parameters(i, types_.of_arguments) + body(i, naming(i, By::passed_name)), runs, run_of);
       if (takes_workspace(i))
-        group(i, own + query(i, naming(i, true)), queries, query_of);
+        group(i, own + query(i, naming(i, By::passed_name)), queries, query_of);
     }
     std::vector<std::string> texts(launched_.size()), query_texts(launched_.size());
     for (const std::vector<size_t> &alike : runs)
@@ -59,7 +82,7 @@ public:
     for (const std::vector<size_t> &alike : queries)
       workspaces(alike, queries.size() == 1, query_texts);
     for (size_t i = 0; i < launched_.size(); ++i)
-      source_.launchers.push_back(query_texts[i] + (query_texts[i].empty() ? "" : "\n") + texts[i]);
+      source_.launchers.push_back(query_texts[i] + texts[i]);
   }
 
 private:
@@ -74,38 +97,31 @@ private:
     groups[found->second].push_back(i);
   }
 
-  // Types that differ between functions become parameters of templates, named after their first argument.
+  // Types that differ between functions become parameters of templates.
   void find_types() {
     const std::vector<std::string> names = names_of_arguments(function(0));
-    const bool alike =
-        std::ranges::all_of(launched_, [&](const Launched &one) { return names_of_arguments(*one.function) == names; });
-    std::map<std::vector<std::string>, std::string> parameters;
-    for (size_t a = 0; a < names.size(); ++a) {
-      std::vector<std::string> types;
-      for (const Launched &one : launched_)
-        types.push_back(alike ? one.function->arguments[a].type : "");
-      if (std::ranges::adjacent_find(types, std::not_equal_to<>()) == types.end())
-        continue;
-      parameters.try_emplace(types, names[a]);
-      parameter_of_[names[a]] = camel(parameters[types]) + "Element";
-    }
-    if (parameters.size() == 1 && std::ranges::find(names, "T") == names.end())
-      for (auto &[argument, type] : parameter_of_)
-        type = "T";
     const auto hides = [](const std::string &name) { // a parameter of a template
       return name.starts_with("run") || name.starts_with("Run") || name.starts_with("Space") ||
              name.ends_with("Element");
     };
-    shares_ = alike && std::ranges::none_of(names, hides);
+    shares_ = std::ranges::none_of(names, hides) && std::ranges::all_of(launched_, [&](const Launched &one) {
+                return names_of_arguments(*one.function) == names;
+              });
+    std::vector<const Function *> functions;
+    for (const Launched &one : launched_)
+      functions.push_back(one.function);
+    if (shares_)
+      types_ = shared_types(functions);
   }
 
-  Naming naming(size_t i, bool shared) const { return {shared, c_name(stem(i)), names_}; }
+  Naming naming(size_t i, By by) const { return {by, c_name(stem(i)), names_}; }
 
-  // Of the C function, or of a template.
-  std::string parameters(size_t i, bool shared) const {
+  // Of the C function; or of a template, which has these types for some arguments.
+  using Types = std::map<std::string, std::string>;
+  std::string parameters(size_t i, const Types &types = {}) const {
     std::vector<std::string> out;
     for (Argument a : function(i).arguments) {
-      if (const auto type = parameter_of_.find(a.name); shared && type != parameter_of_.end())
+      if (const auto type = types.find(a.name); type != types.end())
         a.type = type->second;
       out.push_back(a.declaration());
     }
@@ -189,13 +205,15 @@ private:
     if (made.workspace) {
       const std::string sizes = size_arguments_text(function(i));
       text += "const " + names.space(made.name) + " space" + (sizes.empty() ? "" : "(" + sizes + ")") + ";\n";
-      text += "const " + spelling_.helper("Memory") + " memory(workspace, workspace_bytes, space.bytes, arrays" +
+      text += "const " + spelling_.helper(made.has_team ? "TeamMemory" : "Memory") +
+              " memory(workspace, workspace_bytes, " + (made.has_team ? "space" : "space.bytes") + ", arrays" +
               (cuda_ ? ", queue" : "") + ");\nif (memory.status != 0) return memory.status;\n";
     }
-    const std::string passed = "(" +
-                               join_comma({arguments_text(function(i)), has_table_status(i) ? "table_status" : "",
-                                           made.workspace ? "memory.data" : "", cuda_ ? "queue" : ""}) +
-                               ")";
+    const std::string passed =
+        "(" +
+        join_comma({arguments_text(function(i)), has_table_status(i) ? "table_status" : "",
+                    made.workspace ? "memory.data" : "", made.has_team ? "memory.threads" : "", cuda_ ? "queue" : ""}) +
+        ")";
     if (!cuda_)
       return text + names.function(made.name) + passed + ";\nreturn 0;\n";
     return text + "return " + spelling_.helper("cuda_status") + "(small ? " + names.function(made.name, "int32_t") +
@@ -211,10 +229,16 @@ private:
       std::string bytes = first.empty() ? all[v].text : "";
       for (const Made &one : launched_[i].made[v])
         bytes += (one.condition.empty() ? "" : "if (" + one.condition + ") ") + "return " +
-                 (!one.workspace ? "0" : names.space(one.name) + "(" + sizes + ").bytes") + ";\n";
+                 bytes_text(one, names.space(one.name) + "(" + sizes + ")") + ";\n";
       text += where(variation_condition(*function(i).variations[v]), bytes);
     }
     return text + refuse_others(i, "-");
+  }
+
+  std::string bytes_text(const Made &made, const std::string &space) {
+    if (made.has_team)
+      return spelling_.helper("bytes_of_team") + "(" + space + ")";
+    return made.workspace ? space + ".bytes" : "0";
   }
 
   // What one template takes and its callers pass: types that must be named, and functions.
@@ -251,40 +275,112 @@ private:
     return name;
   }
 
+  // What function i calls, as it was printed; the workspaces alone where `spaces` is set.
+  std::vector<std::string> symbols(size_t i, bool spaces) const {
+    std::vector<std::string> out = spaces ? std::vector<std::string>() : launched_[i].requirements;
+    for (const std::vector<Made> &made : launched_[i].made)
+      for (const Made &one : made) {
+        if (one.workspace)
+          out.push_back(Naming::workspace_name(one.name));
+        if (!spaces)
+          out.push_back(one.name);
+      }
+    return out;
+  }
+
+  // None where the functions call different templates.
+  std::optional<Together> together(const std::vector<size_t> &alike, bool spaces) const {
+    Together out;
+    std::vector<PrintedNames::Instance> instances(alike.size()); // of a template, for each function
+    const std::vector<std::string> first = symbols(alike[0], spaces);
+    for (size_t i = 0; i < alike.size(); ++i) {
+      const std::vector<std::string> own = symbols(alike[i], spaces);
+      for (size_t s = 0; s < own.size(); ++s) {
+        const PrintedNames::Instance one = names_.instance(own[s]);
+        if (names_.in_template(own[s]) != names_.in_template(first[s]))
+          return std::nullopt;
+        if (!one.parameters.empty())
+          instances[i] = one;
+      }
+      out.arguments.push_back(instances[i].arguments.empty() ? std::vector<std::string>()
+                                                             : std::vector<std::string>{instances[i].arguments});
+    }
+    for (const PrintedNames::Parameter &parameter : instances[0].parameters)
+      out.parameters.push_back(parameter.name);
+    for (size_t a = 0; !spaces && a < function(alike[0]).arguments.size(); ++a)
+      if (!find_type(alike, a, instances, out.types))
+        return std::nullopt;
+    return out;
+  }
+
+  // The type of an argument of the template, where it differs between the functions.
+  bool find_type(const std::vector<size_t> &alike, size_t a, const std::vector<PrintedNames::Instance> &instances,
+                 Types &types) const {
+    const auto all = [&](auto holds) { return std::ranges::all_of(std::views::iota(size_t{0}, alike.size()), holds); };
+    const auto type = [&](size_t i) -> const std::string & { return function(alike[i]).arguments[a].type; };
+    if (all([&](size_t i) { return type(i) == type(0); }))
+      return true;
+    for (size_t p = 0; p < instances[0].parameters.size(); ++p) {
+      const PrintedNames::Parameter &first = instances[0].parameters[p];
+      if (all([&](size_t i) { return instances[i].parameters[p].stored_type == type(i); }))
+        types[function(alike[0]).arguments[a].name] = first.stored;
+      else if (all([&](size_t i) { return instances[i].parameters[p].value_type == type(i); }))
+        types[function(alike[0]).arguments[a].name] = first.value;
+      else
+        continue;
+      return true;
+    }
+    return false;
+  }
+
+  static std::string template_line(const std::vector<std::string> &types) {
+    return types.empty() ? "" : "template <class " + join(types, ", class ") + ">\n";
+  }
+
   // A template where there are at least two functions. Kernels for CPUs are compiled for several sets of instructions,
   // so there what checks and runs is a function of each set.
   void launchers(const std::vector<size_t> &alike, bool only, std::vector<std::string> &texts) {
     const size_t first = alike[0];
     const auto head = [&](size_t i) {
-      return "extern \"C\" int " + stem(i) + (cuda_ ? "_cuda(" : "_openmp(") + parameters(i, false) + ") {\n";
+      return "extern \"C\" int " + stem(i) + (cuda_ ? "_cuda(" : "_openmp(") + parameters(i) + ") {\n";
     };
     if (alike.size() == 1 && cuda_) {
-      texts[first] = head(first) + body(first, naming(first, false)) + "}\n";
+      texts[first] = head(first) + body(first, naming(first, By::own_name)) + "}\n";
       return;
     }
     const std::string name = template_name("launch_", alike, only);
     if (alike.size() == 1) {
-      source_.kernels.push_back("// Checks the arguments, then runs.\nint " + name + "(" + parameters(first, false) +
-                                ") {\n" + body(first, naming(first, false)) + "}\n");
+      source_.kernels.push_back("// Checks the arguments, then runs.\nint " + name + "(" + parameters(first) + ") {\n" +
+                                body(first, naming(first, By::own_name)) + "}\n");
       texts[first] = head(first) + chosen("return " + name + "(" + arguments(first) + ")") + "}\n";
       return;
     }
-    const Naming names = naming(alike[0], true);
+    if (const std::optional<Together> one = together(alike, false)) {
+      source_.kernels.push_back("// Checks the arguments, then runs.\n" + template_line(one->parameters) + "int " +
+                                name + "(" + parameters(first, one->types) + ") {\n" +
+                                body(first, naming(first, By::parameter)) + "}\n");
+      for (size_t i = 0; i < alike.size(); ++i)
+        texts[alike[i]] = head(alike[i]) +
+                          chosen("return " + name + in_angles(one->arguments[i]) + "(" + arguments(alike[i]) + ")") +
+                          "}\n";
+      return;
+    }
+    const Naming names = naming(alike[0], By::passed_name);
     const Passed symbols = passed(alike[0], names);
     std::vector<std::string> types, functions;
     for (const std::string &space : symbols.spaces)
       types.push_back("class " + space);
-    for (const std::string &type : type_parameters(alike[0]))
+    for (const std::string &type : types_.parameters)
       types.push_back("class " + type);
     for (const std::string &symbol : symbols.functions) {
       types.push_back("class " + camel(symbol));
       functions.push_back(camel(symbol) + " " + symbol);
     }
     source_.kernels.push_back("// Checks the arguments, then runs.\ntemplate <" + join_comma(types) + ">\nint " + name +
-                              "(" + join_comma({parameters(alike[0], true), join_comma(functions)}) + ") {\n" +
-                              body(alike[0], names) + "}\n");
+                              "(" + join_comma({parameters(alike[0], types_.of_arguments), join_comma(functions)}) +
+                              ") {\n" + body(alike[0], names) + "}\n");
     for (size_t i : alike) {
-      const Passed own = passed(i, naming(i, false));
+      const Passed own = passed(i, naming(i, By::own_name));
       texts[i] = head(i) +
                  chosen("return " + name + in_angles(own.spaces) + "(" +
                         join_comma({arguments(i), join_comma(own.functions)}) + ")") +
@@ -304,18 +400,29 @@ private:
     };
     const size_t first = alike[0];
     if (alike.size() == 1 && cuda_) {
-      texts[first] = head(first) + query(first, naming(first, false)) + "}\n";
+      texts[first] = head(first) + query(first, naming(first, By::own_name)) + "}\n";
       return;
     }
     const std::string name = template_name("workspace_of_", alike, only);
     const std::string comment = "// The bytes of the workspace, or a status as a negative number.\n";
     if (alike.size() == 1) {
       source_.kernels.push_back(comment + "int64_t " + name + "(" + size_parameters_text(function(first)) + ") {\n" +
-                                query(first, naming(first, false)) + "}\n");
+                                query(first, naming(first, By::own_name)) + "}\n");
       texts[first] = head(first) + chosen("return " + name + "(" + size_arguments_text(function(first)) + ")") + "}\n";
       return;
     }
-    const Naming names = naming(alike[0], true);
+    if (const std::optional<Together> one = together(alike, true)) {
+      source_.kernels.push_back(comment + template_line(one->parameters) + "int64_t " + name + "(" +
+                                size_parameters_text(function(first)) + ") {\n" +
+                                query(first, naming(first, By::parameter)) + "}\n");
+      for (size_t i = 0; i < alike.size(); ++i)
+        texts[alike[i]] = head(alike[i]) +
+                          chosen("return " + name + in_angles(one->arguments[i]) + "(" +
+                                 size_arguments_text(function(alike[i])) + ")") +
+                          "}\n";
+      return;
+    }
+    const Naming names = naming(alike[0], By::passed_name);
     std::vector<std::string> types;
     for (const std::string &space : passed(alike[0], names).spaces)
       types.push_back("class " + space);
@@ -323,22 +430,13 @@ private:
                               size_parameters_text(function(alike[0])) + ") {\n" + query(alike[0], names) + "}\n");
     for (size_t i : alike)
       texts[i] = head(i) +
-                 chosen("return " + name + in_angles(passed(i, naming(i, false)).spaces) + "(" +
+                 chosen("return " + name + in_angles(passed(i, naming(i, By::own_name)).spaces) + "(" +
                         size_arguments_text(function(i)) + ")") +
                  "}\n";
   }
 
   static std::string in_angles(const std::vector<std::string> &types) {
     return types.empty() ? "" : "<" + join_comma(types) + ">";
-  }
-
-  std::vector<std::string> type_parameters(size_t i) const {
-    std::vector<std::string> out;
-    for (const Argument &a : function(i).arguments)
-      if (const auto type = parameter_of_.find(a.name);
-          type != parameter_of_.end() && std::ranges::find(out, type->second) == out.end())
-        out.push_back(type->second);
-    return out;
   }
 
   const std::string &kernel_;
@@ -348,7 +446,7 @@ private:
   Spelling &spelling_;
   Statuses &statuses_;
   TargetSource &source_;
-  std::map<std::string, std::string> parameter_of_; // by argument
+  SharedTypes types_;
   bool shares_ = false;
 };
 

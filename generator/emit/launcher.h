@@ -15,6 +15,7 @@ struct Made {
   std::string name;      // softmax_f32_short
   std::string condition; // of the sizes; empty: it is for all that are left
   bool workspace = false;
+  bool has_team = false; // each thread has a part of it
 };
 
 // One C function, with what was made for each of its variations, in the order in which they are tried.

@@ -47,7 +47,7 @@ constexpr const char *kReserved[] = {
     "stderr", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t",
     "main", "std", "typeof", "linux", "unix", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3",
     "workspace", "workspace_bytes", "stream", "item", "items", "status", "table_status", "lanes", "lane", "space",
-    "bytes", "threads", "thread_bytes",
+    "bytes", "threads", "thread_bytes", "most_threads",
     // Functions of <cmath> and of CUDA that a variable would hide.
     "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "signgam", "round", "max", "min", "abs", "index", "inside"};
 
@@ -79,8 +79,8 @@ const std::set<std::string> kUsed = {
     "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Best", "Distance",
     "IN_SET", "BY_SET", "InPlace", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Sum", "Aligned", "kElements",
     "elements", "kWide", "wide", "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLineBytes",
-    "thread_bytes", "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
-    "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "signgam",
+    "thread_bytes", "most_threads", "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
+    "uint16_t", "uint32_t", "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "signgam",
     // Words of pragmas.
     "pragma", "unroll", "omp", "parallel", "schedule", "dynamic", "collapse", "num_threads", "simd", "critical",
     "barrier", "single", "master", "nowait", "ivdep",
@@ -90,9 +90,10 @@ const std::set<std::string> kUsed = {
     // Functions and types that launchers and helpers use.
     "aligned", "arrays", "check_arrays", "check_sizes", "check_workspace", "cuda_status", "kMayBeNull", "kMostDims",
     "Memory", "SizeArgument", "status_of", "StridedArray", "StridedDims", "ColumnShape", "from", "has_duplicates",
-    "has_span", "share_memory", "can_add_up", "launch", "next_line", "combined", "join_steps", "reserve", "resized",
-    "RowShape", "RowTeam", "row_tile", "launch_rows", "scan_group", "scan_in_order", "scan_result", "shape", "shifted",
-    "workspace_tiles", "Stored", "StoredAs", "Value", "kBytes", "kLanesOf", "kLeastBlocks", "to_stored", "to_value"};
+    "has_span", "share_memory", "can_add_up", "launch", "next_line", "workers_for", "bytes_of_team", "TeamMemory",
+    "threads_within", "combined", "join_steps", "reserve", "resized", "RowShape", "RowTeam", "row_tile", "launch_rows",
+    "scan_group", "scan_in_order", "scan_result", "shape", "shifted", "workspace_tiles", "Stored", "StoredAs", "Value",
+    "Vector", "kBytes", "kLanesOf", "kLeastBlocks", "to_stored", "to_value"};
 
 // Those that no scope may claim: words of the languages, helpers, and types and constants of kernels.
 bool is_never_free(const std::string &name) {

@@ -50,7 +50,7 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
         source.plan = plan_comment(plan, variation->facts) + short_rows_comment(made);
       launched.back().made.emplace_back();
       for (const OpenmpFunction &one : made) {
-        launched.back().made.back().push_back({one.name, one.condition, !one.workspace.empty()});
+        launched.back().made.back().push_back({one.name, one.condition, !one.workspace.empty(), one.has_team});
         if (!one.workspace.empty())
           printed.back().texts.push_back(one.workspace);
         printed.back().texts.push_back(one.text);

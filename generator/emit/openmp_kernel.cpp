@@ -16,18 +16,18 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kChunk = 4096;         // iterations of an innermost loop that one work item takes
-constexpr int64_t kDeepChunk = 256;      // the same where each iteration has loops inside,
-constexpr int64_t kDeepestChunk = 64;    // or long ones that read no rows, of which more would be read at once
-constexpr int64_t kLineBytes = 64;       // where arrays lie the other way round, a tile has a line of the output,
-constexpr int64_t kTile = 256;           // so often; a wider one has too many rows for the nearest cache;
-constexpr int64_t kWideTile = 1024;      // and where each line is read once, a row of a page;
-constexpr int64_t kLongPart = 512;       // neighbours in the output, where its rows do not begin with lines
-constexpr int64_t kFewRows = 16;         // of the output, beside each other in tiles
-constexpr int64_t kMostChunks = 256;     // of a whole-array reduction
-constexpr int64_t kTurns = 256;          // in which threads share uneven items
-constexpr int64_t kSerialBelow = 16384;  // innermost iterations under which starting threads does not pay,
-constexpr int64_t kSerialTiles = 131072; // and of those that tiles do in registers
+constexpr int64_t kChunk = 4096;        // iterations of an innermost loop that one work item takes
+constexpr int64_t kDeepChunk = 256;     // the same where each iteration has loops inside,
+constexpr int64_t kDeepestChunk = 64;   // or long ones that read no rows, of which more would be read at once
+constexpr int64_t kLineBytes = 64;      // where arrays lie the other way round, a tile has a line of the output,
+constexpr int64_t kTile = 256;          // so often; a wider one has too many rows for the nearest cache;
+constexpr int64_t kWideTile = 1024;     // and where each line is read once, a row of a page;
+constexpr int64_t kLongPart = 512;      // neighbours in the output, where its rows do not begin with lines
+constexpr int64_t kFewRows = 16;        // of the output, beside each other in tiles
+constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
+constexpr int64_t kMostThreads = 64;    // that have memory of their own
+constexpr int64_t kTurns = 256;         // in which threads share uneven items
+constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
 
 class OpenmpKernel {
 public:
@@ -43,8 +43,10 @@ public:
     printer_.lanes = &*lanes_;
   }
 
-  bool needs_workspace() const {
-    return !buffers_.empty() || has(Phase::Kind::chunked) || has(Phase::Kind::contracted);
+  bool needs_workspace() const { return !buffers_.empty() || chunked(); }
+  // Has each thread memory of its own?
+  bool has_team() const {
+    return std::ranges::any_of(buffers_, [](const Buffer &b) { return b.per_worker; });
   }
   const std::string &name() const { return name_; }
   const Names &names() const { return names_; }
@@ -52,28 +54,28 @@ public:
   // struct SoftmaxF32Workspace: where each buffer starts.
   std::string workspace_struct() {
     std::string text = "// Where the intermediates lie in the workspace.\nstruct " + camel(name()) + "Workspace {\n";
-    std::string fields, body;
+    std::vector<std::string> fields;
+    std::string body;
     auto add = [&](const std::string &total, const std::string &field, const std::string &count,
                    const std::string &bytes) {
-      fields += "int64_t " + field + ";\n";
+      fields.push_back(field);
       body += field + " = " + spelling().helper("reserve") + "(" + total + ", " + count + ", " + bytes + ");\n";
     };
     for (const Buffer &b : buffers_)
       add(b.per_worker ? "thread_bytes" : "bytes", b.name, b.elements, std::to_string(bytes_of(b.type)));
-    if (std::any_of(buffers_.begin(), buffers_.end(), [](const Buffer &b) { return b.per_worker; })) {
-      add("bytes", "threads", spelling().helper("thread_count") + "()", "thread_bytes");
-      fields += "int64_t thread_bytes = 0;\n";
-    }
     for (const Phase &phase : plan_.phases)
       for (VarId var : phase.partials)
         add("bytes", partials_name(var), std::to_string(kMostChunks),
             std::to_string(bytes_of(plan_.kernel.vars[var].type)));
-    for (const Panels &panels : panels_)
-      add("bytes", panels.name, panels.bytes, "1");
+    if (has_team()) {
+      add("bytes", "threads", "1", "thread_bytes"); // the first thread's; those of others follow
+      body += "most_threads = " + most_threads() + ";\n";
+      fields.emplace_back("most_threads");
+    }
     const std::string all = derived_declarations(printer_, body) + body;
-    return text + fields + "int64_t bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" +
-           size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all +
-           "bytes += kLineBytes;  // so that it may begin at a line\n}\n};\n";
+    return text + "int64_t " + join(fields, ", ") + ";\nint64_t " + (has_team() ? "thread_bytes = 0, " : "") +
+           "bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
+           unused_sizes(all) + all + "bytes += kLineBytes;  // so that it may begin at a line\n}\n};\n";
   }
 
   std::string kernel_function() {
@@ -91,6 +93,8 @@ public:
       names.push_back(a.name);
     if (needs_workspace())
       parameters += ", char* workspace", names.push_back("workspace");
+    if (has_team())
+      parameters += ", int64_t threads", names.push_back("threads");
     body = derived_declarations(printer_, head + body) + head + body;
     return "void " + name() + "(" + parameters + ") {\n" + silence_unused(names, body) + body + "}\n";
   }
@@ -103,6 +107,30 @@ private:
   }
 
   const std::string &partials_name(VarId var) { return printer_.name_beside(var, "_parts"); }
+
+  // How many threads find work in the phases where each has memory of its own.
+  std::string most_threads() {
+    std::string out;
+    for (const std::vector<std::string> &counts : pieces_) {
+      const bool known = std::ranges::all_of(counts, [&](const std::string &count) { return is_of_sizes(count); });
+      const std::string here =
+          spelling().helper("workers_for") + "({" + (known ? join(counts, ", ") : std::to_string(kMostThreads)) + "})";
+      out = out.empty() || out == here ? here : spelling().helper("larger") + "(" + out + ", " + here + ")";
+    }
+    return out.empty() ? "1" : out;
+  }
+
+  // Can it be told from the sizes of a call alone?
+  bool is_of_sizes(const std::string &count) const {
+    std::set<std::string> known = {"smaller", "larger", "floor_div", "ceil_div", "int64_t"};
+    for (const Argument &a : function_.arguments)
+      if (a.kind == Argument::Kind::size)
+        known.insert(a.name);
+    for (const Axis &axis : plan_.kernel.axes)
+      if (axis.derived)
+        known.insert(c_name(axis.name));
+    return std::ranges::includes(known, words_of(count));
+  }
 
   // (void)N; for sizes that no buffer needs.
   std::string unused_sizes(const std::string &body) const {
@@ -132,14 +160,15 @@ private:
     return out;
   }
 
-  // Each thread has memory of its own for them.
-  void worker_pointers(const Phase &phase) {
+  // Each thread of a team has memory of its own for them. Outside of a team, the caller's number is that of another
+  // one.
+  void worker_pointers(const Phase &phase, bool in_team) {
     const std::vector<const Buffer *> used = worker_buffers(phase);
     if (used.empty())
       return;
     const std::string mine = names_.claim("mine");
-    printer_.lines.add("char* const " + mine + " = workspace + space.threads + " + spelling().helper("thread_number") +
-                       "() * space.thread_bytes;");
+    printer_.lines.add("char* const " + mine + " = workspace + space.threads" +
+                       (in_team ? " + " + spelling().helper("thread_number") + "() * space.thread_bytes;" : ";"));
     for (const Buffer *b : used)
       printer_.lines.add(pointer(*b, mine));
   }
@@ -160,9 +189,7 @@ private:
       return parallel(phase);
     if (phase.kind == Phase::Kind::chunked)
       return chunks(phase);
-    if (phase.kind == Phase::Kind::contracted)
-      return contraction(phase);
-    worker_pointers(phase);
+    worker_pointers(phase, false);
     for (size_t i = 0; i < phase.nodes.size(); ++i) {
       // The accumulators of a later reduction are set where its parts are combined.
       if (phase.nodes[i].kind == PlanNode::Kind::fold_init && is_partial(phase.nodes[i].target))
@@ -190,7 +217,9 @@ private:
         break;
     }
     std::string work, others = "1"; // all items, and those of all loops but the last
+    std::vector<std::string> counts;
     for (const PlanNode *n : chain) {
+      counts.push_back(trips(*n).text);
       others = work.empty() ? "1" : work;
       work += (work.empty() ? "" : " * ") + at_least(trips(*n), binding::kMultiply);
     }
@@ -198,8 +227,9 @@ private:
     std::string share; // of the last loop, where that goes over parts
     if (last.parts > 0) {
       share = names_.claim(printer_.axis_name(last.axis), "_part");
-      printer_.lines.add("const int64_t " + share + " = " + spelling().helper("share_of") + "(" + trips(last).text +
-                         ", " + others + ", " + printer_.part_length(last.parts, last.kept) + ");");
+      const std::string most = printer_.part_length(last.parts, last.kept), of = trips(last).text + ", " + others;
+      printer_.lines.add("const int64_t " + share + " = " + spelling().helper("share_of") +
+                         (last.kept ? "(" + of + ", " + most + ");" : "<" + most + ">(" + of + ");"));
     }
     const PlanNode *const crossing = crossing_loop(chain);
     const bool tiles = crossing != nullptr && printer_.lanes->has_tiles(last, crossing->axis);
@@ -212,9 +242,9 @@ private:
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
     const LanePrinter::Part length = takes_lanes(last) ? part_of(last, crossing, around) : LanePrinter::Part{};
     if (too_few)
-      worker_pointers(phase);
+      worker_pointers(phase, false);
     else
-      begin_threads(phase, clauses, rounds);
+      begin_threads(phase, clauses, rounds, counts);
     Printer::Range whole; // of a loop over parts
     for (const PlanNode *n : chain) {
       if (n->parts > 0)
@@ -301,10 +331,17 @@ private:
   }
 
   // Before the loops that threads share: the team, the memory that each has of its own, and what they share.
-  void begin_threads(const Phase &phase, const std::string &clauses, const std::string &rounds) {
+  void begin_threads(const Phase &phase, const std::string &clauses, const std::string &rounds,
+                     const std::vector<std::string> &counts) {
     const std::string much = rounds.empty() ? "" : rounds + " > " + std::to_string(kSerialBelow) + ", ";
-    printer_.lines.add(spelling().helper("in_parallel") + "(" + much + "[&]() IN_SET {");
-    worker_pointers(phase);
+    if (worker_buffers(phase).empty()) {
+      printer_.lines.add(spelling().helper("in_parallel") + "(" + much + "[&]() IN_SET {");
+    } else {
+      printer_.lines.add(spelling().helper("in_team") + "(" + (much.empty() ? "true, " : much) +
+                         "threads, [&]() IN_SET {");
+      pieces_.push_back(counts);
+    }
+    worker_pointers(phase, true);
     printer_.lines.add("#pragma omp for" + clauses + " nowait");
   }
 
@@ -508,7 +545,8 @@ private:
               partials_name(var) + ");");
     }
     const bool around = printer_.lanes != nullptr && stream_outputs(root);
-    begin_threads(phase, is_uneven({&root}) ? " schedule(dynamic)" : " schedule(static)", rounds_text(phase));
+    begin_threads(phase, is_uneven({&root}) ? " schedule(dynamic)" : " schedule(static)", rounds_text(phase),
+                  {std::to_string(kMostChunks)});
     out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
             ") {");
     const std::string slot =
@@ -584,11 +622,8 @@ private:
   std::vector<Buffer> buffers_;
   std::optional<LanePrinter> lanes_;
   std::map<VarId, int> uses_;
-  struct Panels {
-    std::string name, bytes;
-  };
-  std::vector<Panels> panels_; // of contractions
-  std::string around_;         // the flag for writing around the caches in the phase at hand
+  std::vector<std::vector<std::string>> pieces_; // of each phase where threads have memory of their own
+  std::string around_;                           // the flag for writing around the caches in the phase at hand
 };
 
 } // namespace
@@ -605,6 +640,7 @@ OpenmpFunction openmp_function(const std::string &name, const Function &function
   out.text = std::move(texts[0]);
   if (kernel.needs_workspace())
     out.workspace = std::move(texts[1]);
+  out.has_team = kernel.has_team();
   return out;
 }
 

@@ -61,7 +61,7 @@ std::optional<std::string> Places::lanes(const Words &words) const {
     if (are_of([&](size_t i) { return p.types[i]; }))
       return "kLanesOf<" + stored(p) + ">";
     if (are_of([&](size_t i) { return value_type(p.types[i]); }))
-      return "kLanesOf<" + value(p) + ">";
+      return "kLanesOf<" + p.name + ">";
   }
   return std::nullopt;
 }

@@ -32,6 +32,7 @@ static inline const char* {{kernel}}_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone, and
+// hides no C function.
 {{{structs}}}
 #endif

@@ -18,6 +18,4 @@ using namespace {{name}};
 {{/kernels}}
 }  // namespace
 
-{{#launchers}}
-{{{text}}}
-{{/launchers}}
+{{{launchers}}}

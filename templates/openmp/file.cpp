@@ -30,8 +30,6 @@ using namespace kgen_openmp::KGEN_SET;
 
 #if !defined(KGEN_SET)
 
-{{#launchers}}
-{{{text}}}
-{{/launchers}}
+{{{launchers}}}
 
 #endif

@@ -141,6 +141,12 @@ inline int64_t share_of(int64_t columns, int64_t rows, int64_t most) {
   const int64_t parts = larger(1, larger((columns + most - 1) / most, (threads + all - 1) / all));
   return larger(1, ((columns + kLine - 1) / kLine + parts - 1) / parts) * kLine;
 }
+// The same where as many columns lie on the stack.
+template <int64_t kMost>
+inline int64_t share_of(int64_t columns, int64_t rows) {
+  static_assert(kMost > 0 && kMost % 16 == 0, "a part of whole lines must fit");
+  return share_of(columns, rows, kMost);
+}
 //@ product_of
 // Of sizes; it may be more than 64 bits can count.
 template <class... Size>
@@ -149,14 +155,27 @@ inline double product_of(Size... sizes) {
 }
 //@ in_parallel
 // Runs the work on each thread of a team, if it is much; else here. (The work is a function of this set of
-// instructions; what stands in a parallel region itself may not be.)
+// instructions; what stands in a parallel region itself may not be.) Its loops belong to a team of their own even
+// where the caller is one of a team, whose other threads have other calls.
 template <class Work>
 inline void in_parallel(bool much, const Work& work) {
-  if (!much) return work();
-  OMP(omp parallel)
+#if defined(_OPENMP)
+  if (!much && !omp_in_parallel()) return work();
+#endif
+  OMP(omp parallel if (much))
   work();
 }
 template <class Work>
 inline void in_parallel(const Work& work) {
   in_parallel(true, work);
+}
+//@ in_team
+// The same for at most so many threads, which is what there is memory for.
+template <class Work>
+inline void in_team(bool much, int64_t threads, const Work& work) {
+#if defined(_OPENMP)
+  if (!much && !omp_in_parallel()) return work();
+#endif
+  OMP(omp parallel if (much) num_threads(int(threads)))
+  work();
 }

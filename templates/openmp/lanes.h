@@ -15,9 +15,6 @@ constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 constexpr int kLanes16 = kVectorBytes / 2;  // elements of 16 bits in a vector
 //@ kLanes8: kVectorBytes
 constexpr int kLanes8 = kVectorBytes;  // elements of 8 bits in a vector
-//@ kLanesOf: kVectorBytes
-template <class T>
-constexpr int kLanesOf = kVectorBytes / int(sizeof(T));  // elements of a type in a vector
 //@ Mask: kVectorBytes
 template <class T, int N>
 struct VectorOf {

@@ -198,7 +198,7 @@ int main() {
   arguments.most = 4;
   arguments.D = 3;
   arguments.M = 2;
-  if (widths_f32_openmp(arguments) != 0 || total[1] != 6 || widths_f32_cuda(arguments, nullptr) != 0) return 1;
+  if (widths_openmp(arguments) != 0 || total[1] != 6 || widths_cuda(arguments, nullptr) != 0) return 1;
   std::vector<unsigned char> workspace(static_cast<std::size_t>(total_openmp_workspace(6)));
   total_arguments sum;
   sum.x = x.data();
@@ -218,6 +218,41 @@ int main() {
         subprocess.run(["g++", "-std=c++17", "-Wno-unknown-pragmas", "-isystem", MODEL / "include", "-o", program,
                         self.folder / "named.cpp", "-x", "c++", *sources, "-x", "none", MODEL_LIBRARY], check=True)  # fmt: skip
         self.assertEqual(subprocess.run([program]).returncode, 0)
+
+    def test_functions_that_take_structs_hide_no_c_function(self):
+        """Structs of bf16 and f16 are made of the same members, yet call functions of their own; a program that calls the
+        functions of one target links without those of the other; and `&name` is the C function, whatever else has its name.
+        """
+        (self.folder / "halves.toml").write_text("""kernel = "halves"
+types.T = ["bf16", "f16"]
+inputs.x = "T[N]"
+outputs.y = "T[N]"
+body = 'y = x;'
+""")
+        subprocess.run([KGEN, self.folder / "halves.toml", "-o", self.folder], check=True, stdout=subprocess.DEVNULL)
+        (self.folder / "halves_main.cpp").write_text("""#include "halves.h"
+#include "total.h"
+extern "C" int halves_bf16_openmp(const uint16_t*, uint16_t*, int64_t N) { return int(N) + 1; }
+extern "C" int halves_f16_openmp(const uint16_t*, uint16_t*, int64_t N) { return int(N) + 2; }
+extern "C" int total_openmp(const float*, float*, int64_t N, void*, int64_t) { return int(N) + 3; }
+int main() {
+  const halves_bf16_arguments bf16 = {nullptr, nullptr, 10};
+  const halves_f16_arguments f16 = {nullptr, nullptr, 20};
+  auto* const by_type = &halves_f16_openmp;
+  auto* const alone = &total_openmp;
+  total_arguments sum;
+  sum.N = 30;
+  return halves_openmp(bf16) == 11 && halves_openmp(f16) == 22 && by_type(nullptr, nullptr, 40) == 42 &&
+                 alone(nullptr, nullptr, 50, nullptr, 0) == 53 && total_openmp(sum) == 33 ? 0 : 1;
+}
+""")
+        strict = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"]
+        for compiler, standard in (("g++", "17"), ("clang++-19", "20")):
+            with self.subTest(compiler=compiler):
+                program = self.folder / "halves_main"
+                subprocess.run([compiler, f"-std=c++{standard}", *strict, "-o", program, self.folder / "halves_main.cpp"],
+                               check=True)  # fmt: skip
+                self.assertEqual(subprocess.run([program]).returncode, 0)
 
     def test_headers_of_two_kernels_go_together(self):
         (self.folder / "both.c").write_text('#include "total.h"\n#include "widths.h"\n#include "total.h"\n')

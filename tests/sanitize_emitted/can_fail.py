@@ -29,9 +29,22 @@ FAULTS = {
 }
 
 
+def first_function_written_out(text):
+    """The file with the first use of the macro for C functions as what it stands for."""
+    macro = re.search(r"#define (\w+_FUNCTIONS)\((.*?)\)\s*\\\n((?:.*\\\n)*.*\n)", text)
+    use = re.search(rf"^{macro.group(1)}\((.*?)\)\n", text, re.M)
+    body = re.sub(r" *\\\n", "\n", macro.group(3))
+    for name, argument in zip(macro.group(2).split(", "), use.group(1).split(", ")):
+        body = re.sub(rf"(##)?\b{name}\b(##)?|##{name}##", argument, body)
+    return text[: use.start()] + body + text[use.end() :]
+
+
 def plant(text, statement):
     """The file with a statement behind the call in the first launcher."""
-    launcher = re.search(r'extern "C" int \w+_openmp\((.*?)\) \{\n  BY_SET\((return launch_\w+\(.*?\))\)\n', text, re.S)
+    text = first_function_written_out(text)
+    pattern = (r'^ *extern "C" int \w+_openmp\(([^\\]*?)\) \{\n'
+               r' *BY_SET\((return launch_\w+(?:<[\w, ]*>)?\([^\\]*?\))\)\n')
+    launcher = re.search(pattern, text, re.S | re.M)
     pointers = re.findall(r"(const )?float\* (\w+)", launcher.group(1))
     out = next(name for constant, name in pointers if not constant)
     read = next(name for constant, name in pointers if constant)

@@ -95,13 +95,14 @@ TEST_CASE("what differs in more than types stays apart") {
   CHECK(statement(kWithHalves, "s = x[i];", "s = from_f16(x[i]);") == "");
 }
 
-TEST_CASE("an emitted file has a kernel of three types once, and three functions for C") {
+TEST_CASE("an emitted file has a kernel of three types once, and one macro for three functions for C") {
   for (const auto &[suffix, start, function] :
        {std::tuple{"_openmp.cpp", "void scale(", "void scale"}, {"_cuda.cu", "scale_kernel(", "scale_kernel("}}) {
     const std::string text = emitted_text(kScale, suffix, start);
     CHECK(count(text, std::string(function) + "_f32") == 0);
     CHECK(has(text, "Stored<T>"));
-    CHECK(count(text, "extern \"C\" int scale_") == 3);
-    CHECK(has(text, "BF16>"));
+    CHECK(count(text, "extern \"C\" int scale_") == 1);
+    CHECK(has(text, "SCALE_FUNCTIONS(f32, float, float)"));
+    CHECK(has(text, "SCALE_FUNCTIONS(bf16, uint16_t, BF16)"));
   }
 }

@@ -97,7 +97,7 @@ outputs.y = "f32[N, M]"
 )",
                                          "y = x;"));
   CHECK(has(text, "__shared__ Tile<float, 32> x_tile;"));
-  CHECK(has(text, "x_tile.at[i][column] = x[m * N + n]; } } __syncthreads();"));
+  CHECK(has(text, "x_tile.at[i][column] = x[m * N + n]; } __syncthreads();"));
   CHECK(has(text, "y[n * M + m] = x_tile.at[column][i];"));
 }
 

@@ -31,7 +31,7 @@ TEST_CASE("a block scans a row tile by tile, in wide accesses") {
             "load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);"));
   CHECK(has(text, "for (int i = 0; i < 4; ++i) { running[i] = i < remaining ? x_pack[i] * x_pack[i] : 0.0f; } "
                   "block_scan<false, false>(running, carry, [](float a, float b) { return float(a + b); });"));
-  CHECK(has(text, "y_pack[i] = 2.0f * running[i]; } store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
+  CHECK(has(text, "y_pack[i] = 2.0f * running[i]; store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
   // Short rows have few threads, several rows a block.
   CHECK(has(text, "for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M; "
                   "item += Index(gridDim.x) * Index(blockDim.y)) {"));
@@ -115,7 +115,7 @@ TEST_CASE("what is set before a scan and read behind it is kept for each positio
 TEST_CASE("folds of the same loop leave out what is past the end") {
   const std::string text = cuda_text(kRows + "outputs.s = \"f32[M]\"\n", "y = cumsum(x, N);\ns = max(y, N);");
   CHECK(has(text, "block_scan<false, false>(running, carry,"));
-  CHECK(has(text, "if (i < remaining) { greatest_own = maximum(greatest_own,"));
+  CHECK(has(text, "if (i < remaining) greatest_own = maximum(greatest_own,"));
 }
 
 TEST_CASE("products of floats and recurrences go by helpers that look whether parts stay in range") {

@@ -24,7 +24,7 @@ body = 'y = softmax(x, N);'
                   "greatest = maximum(greatest, load_every(&x[m * N + n], N, active)); } "
                   "Lanes<float, kLanes32> total = 0.0f; Lanes<float, kLanes32> e[15] = {}; "));
   // The launcher chooses, and says how much memory each needs.
-  CHECK(has(text, "if (N <= 15) return 0; return SoftWorkspace(M, N).bytes; }"));
+  CHECK(has(text, "if (N <= 15) return 0; return bytes_of_team(SoftWorkspace(M, N)); }"));
   CHECK(has(text, "if (N <= 15) { soft_short(x, y, M, N); return 0; }"));
 }
 
