@@ -36,12 +36,13 @@ std::string LanePrinter::left_factor(const PlanNode &setting) {
   return printer_.captured([&] { printer_.lines.add("return " + printer_.expression(setting.value).text + ";"); });
 }
 
+// It sets its argument: GCC clears the upper half of vectors that functions return, where only a set has such.
 std::string LanePrinter::right_factor(const PlanNode &setting) {
   gathered_.clear();
   return printer_.captured([&] {
-    const std::string text =
-        placed(Standing::alone, [&] { return widened(setting.value, kernel_.expr(setting.value).type, 0); });
-    printer_.lines.add("return " + text + ";");
+    const Type type = kernel_.expr(setting.value).type;
+    const std::string text = placed(Standing::alone, [&] { return widened(setting.value, type, 0); });
+    printer_.lines.add(printer_.name(setting.target) + " = " + text + ";");
   });
 }
 

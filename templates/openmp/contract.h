@@ -1,7 +1,8 @@
 //@ Team: thread_number
-// Threads that compute something together, and this one's number among them.
+// Threads that compute something together, and this one's number among them; or each thread computes its own.
 struct Team {
   int64_t number = 0, count = 1;
+  bool alone = false;
 
   void wait() const {
     if (count > 1) {
@@ -14,7 +15,7 @@ struct Team {
 };
 inline Team all_threads() {
 #if defined(_OPENMP)
-  return {thread_number(), omp_get_num_threads()};
+  return {thread_number(), omp_get_num_threads(), false};
 #else
   return {};
 #endif
@@ -29,7 +30,7 @@ struct Batches {
 inline Batches batches_of(int64_t count, bool alone) {
   const Team all = all_threads();
   if (all.count > 1 && (count < all.count || !alone)) return {0, count, all};
-  return {all.first(count), all.end(count), {}};
+  return {all.first(count), all.end(count), {0, 1, true}};
 }
 //@ Cut: Team Lanes ceil_div smaller larger
 // first, ..., end - 1
@@ -64,35 +65,34 @@ struct Cut {
   }
   IN_SET int64_t left_bytes() const { return packs_left ? lines(tiles_at_once * kTileRows * int64_t(sizeof(Left))) : 0; }
   IN_SET int64_t right_bytes() const { return packs_right ? lines(panels_at_once * kColumns * int64_t(sizeof(Right))) : 0; }
-  // For so many threads, of which each may compute one by itself where there are several.
-  IN_SET int64_t bytes(int64_t threads, bool several) const {
-    constexpr int64_t kTooMany = INT64_MAX / 2;
-    if (double(kTileRows * sizeof(Left) + kColumns * sizeof(Right)) * double(depth) * double(threads) > 1e18)
-      return kTooMany;
-    return threads * left_bytes() + (several && alone ? threads : 1) * right_bytes();
-  }
+  // What each thread needs for itself; all of it, where it computes one of several.
+  IN_SET int64_t thread_bytes(bool several) const { return left_bytes() + (several && alone ? right_bytes() : 0); }
 
  private:
-  IN_SET int64_t lines(int64_t bytes) const { return (bytes * depth + 63) / 64 * 64; }
+  IN_SET int64_t lines(int64_t bytes) const {
+    constexpr int64_t kTooMany = INT64_MAX / 4;
+    return double(bytes) * double(depth) < double(kTooMany) ? (bytes * depth + 63) / 64 * 64 : kTooMany;
+  }
 };
 //@ contract: Cut for_lanes load store
 // Folds into a tile, which stays in registers, what is found at each position of the depth.
-template <class Total, class Left, class Right, class Step, int... kCell, int... kVector>
-__attribute__((noinline)) void fold_tile(int64_t depth, Left left, Right right, Step step, Total start, Total* tile,
-                                         std::integer_sequence<int, kCell...>,
+template <class Columns, class Total, class Left, class Right, class Step, int... kCell, int... kVector>
+__attribute__((noinline)) void fold_tile(int64_t depth, Left left, Right right, Step step, const Total& start,
+                                         Total* tile, std::integer_sequence<int, kCell...>,
                                          std::integer_sequence<int, kVector...>) {
   constexpr int kVectors = sizeof...(kVector);
   Total totals[] = {((void)kCell, start)...};
   for (int64_t k = 0; k < depth; ++k) {
-    const decltype(right(k, 0)) columns[] = {right(k, kVector)...};
+    Columns columns[kVectors];
+    (right(columns[kVector], k, kVector), ...);
     (step(totals[kCell], left(k, kCell / kVectors), columns[kCell % kVectors]), ...);
   }
   ((tile[kCell] = totals[kCell]), ...);
 }
-template <class Total, class Left, class Right, class Step>
-inline void fold_tile(int64_t depth, const Left& left, const Right& right, const Step& step, Total start,
+template <class Columns, class Total, class Left, class Right, class Step>
+inline void fold_tile(int64_t depth, const Left& left, const Right& right, const Step& step, const Total& start,
                       Total* tile) {
-  fold_tile(depth, left, right, step, start, tile, std::make_integer_sequence<int, 2 * kTileRows>(),
+  fold_tile<Columns>(depth, left, right, step, start, tile, std::make_integer_sequence<int, 2 * kTileRows>(),
             std::make_integer_sequence<int, 2>());
 }
 
@@ -119,30 +119,28 @@ struct Panel {
 };
 // Functions of the columns of a single band are not told which it is.
 template <class Function, class... Argument>
-inline decltype(auto) in_band(int64_t band, const Function& function, Argument... arguments) {
+inline void in_band(int64_t band, const Function& function, Argument&&... arguments) {
   if constexpr (std::is_invocable_v<const Function&, Argument...>)
-    return function(arguments...);
+    function(arguments...);
   else
-    return function(arguments..., band);
+    function(arguments..., band);
 }
 
-template <int N, class Total, class Left, class Right, class Step, class Finish>
+template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>
 class Contraction {
-  using A = decltype(std::declval<const Left&>()(0, 0));
-  using B = std::decay_t<
-      decltype(in_band(0, std::declval<const Right&>(), int64_t(0), int64_t(0), AllLanes<N>{})[0])>;
+  using Total = Lanes<T, N>;
+  using Columns = Lanes<B, N>;
 
  public:
-  IN_SET Contraction(Span rows, int64_t bands, Span columns, Span depth, Total start, const Left& left,
+  IN_SET Contraction(Span rows, int64_t bands, Span columns, Span depth, T start, const Left& left,
                      const Right& right, const Step& step, const Finish& finish)
       : rows_(rows), columns_(columns), depth_(depth), cut_(rows, bands, columns, depth), start_(start),
         left_(left), right_(right), step_(step), finish_(finish) {}
 
   // Threads share the rows; few rows are computed by all of them, each for other columns.
-  IN_SET void run(Team team, char* memory) {
-    if (team.count == 1) memory += thread_number() * cut_.bytes(1, true);
-    right_panels_ = reinterpret_cast<B*>(memory);
-    left_panels_ = reinterpret_cast<A*>(memory + cut_.right_bytes() + team.number * cut_.left_bytes());
+  IN_SET void run(Team team, char* shared, char* mine) {
+    left_panels_ = reinterpret_cast<A*>(mine);
+    right_panels_ = reinterpret_cast<B*>(team.alone ? mine + cut_.left_bytes() : shared);
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
       const Span mine = {first + team.first(panels.count()), first + team.end(panels.count())};
@@ -168,9 +166,11 @@ class Contraction {
           B* const to = right_panels_ + ((panel - first_panel) * depth_.count() + k) * 2 * N;
           const Panel<N> at(panel, cut_, columns_);
           at.for_vectors([&](int v, int64_t n, auto active) IN_SET {
-            store(to + v * N, AllLanes<N>{}, in_band(at.band, right_, depth_.first + k, n, active));
+            Columns values;
+            in_band(at.band, right_, values, depth_.first + k, n, active);
+            store(to + v * N, AllLanes<N>{}, values);
           });
-          if (at.count <= N) store(to + N, AllLanes<N>{}, Lanes<B, N>(B(0)));
+          if (at.count <= N) store(to + N, AllLanes<N>{}, Columns(B(0)));
         }
   }
 
@@ -202,27 +202,27 @@ class Contraction {
     const auto left = [this, m](int64_t k, int row) IN_SET {
       return left_(smaller(m + row, rows_.end - 1), depth_.first + k);
     };
-    const auto packed_right = [=](int64_t k, int v) IN_SET {
-      return load(right_panel + k * 2 * N + v * N, AllLanes<N>{});
+    const auto packed_right = [=](Columns& values, int64_t k, int v) IN_SET {
+      values = load(right_panel + k * 2 * N + v * N, AllLanes<N>{});
     };
-    const auto right = [this, &panel](int64_t k, int v) IN_SET {
-      return in_band(panel.band, right_, depth_.first + k, panel.first + v * N, AllLanes<N>{});
+    const auto right = [this, &panel](Columns& values, int64_t k, int v) IN_SET {
+      in_band(panel.band, right_, values, depth_.first + k, panel.first + v * N, AllLanes<N>{});
     };
-    const auto right_at_edge = [this, &panel](int64_t k, int v) IN_SET {  // the first vector, where it is alone
-      const int at = panel.count > v * N ? v * N : 0;
-      return in_band(panel.band, right_, depth_.first + k, panel.first + at,
-                     FirstLanes<N>{smaller(panel.count - at, N)});
+    const auto right_at_edge = [this, &panel](Columns& values, int64_t k, int v) IN_SET {
+      const int at = panel.count > v * N ? v * N : 0;  // the first vector stands in for one that is not there
+      in_band(panel.band, right_, values, depth_.first + k, panel.first + at,
+              FirstLanes<N>{smaller(panel.count - at, N)});
     };
     if (cut_.packs_right)
-      fold_tile(depth_.count(), packed_left, packed_right, step_, start_, tile);
+      fold_tile<Columns>(depth_.count(), packed_left, packed_right, step_, start_, tile);
     else if (cut_.packs_left && panel.count == 2 * N)
-      fold_tile(depth_.count(), packed_left, right, step_, start_, tile);
+      fold_tile<Columns>(depth_.count(), packed_left, right, step_, start_, tile);
     else if (cut_.packs_left)
-      fold_tile(depth_.count(), packed_left, right_at_edge, step_, start_, tile);
+      fold_tile<Columns>(depth_.count(), packed_left, right_at_edge, step_, start_, tile);
     else if (panel.count == 2 * N)
-      fold_tile(depth_.count(), left, right, step_, start_, tile);
+      fold_tile<Columns>(depth_.count(), left, right, step_, start_, tile);
     else
-      fold_tile(depth_.count(), left, right_at_edge, step_, start_, tile);
+      fold_tile<Columns>(depth_.count(), left, right_at_edge, step_, start_, tile);
     for (int row = 0; row < smaller(rows_.end - m, kTileRows); ++row)
       panel.for_vectors([&](int v, int64_t n, auto active) IN_SET {
         in_band(panel.band, finish_, m + row, n, active, tile[2 * row + v]);
@@ -240,19 +240,19 @@ class Contraction {
   B* right_panels_ = nullptr;
 };
 
-// Each number of the result, at row m and column n, begins with `start`, takes a step with left(m, k) and right(k, n,
-// lanes) for each k of the depth, in order, and goes to finish(m, n, lanes, total). The columns may lie in several
-// bands, whose number is a last argument then. All threads of the team call this.
-template <int N, class Total, class Left, class Right, class Step, class Finish>
-inline void contract(Team team, char* memory, Span rows, int64_t bands, Span columns, Span depth, Total start,
+// Each number of the result, at row m and column n, begins with `start`, takes a step with left(m, k) and with what
+// right(values, k, n, lanes) sets, for each k of the depth, in order, and goes to finish(m, n, lanes, total). The columns
+// may lie in several bands, whose number is a last argument then. T, A and B are the types of totals and of what is left
+// and right. All threads of the team call this, with memory that they share and with their own.
+template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>
+inline void contract(Team team, char* shared, char* mine, Span rows, int64_t bands, Span columns, Span depth, T start,
                      const Left& left, const Right& right, const Step& step, const Finish& finish) {
   if (rows.count() > 0 && bands > 0 && columns.count() > 0)
-    Contraction<N, Lanes<Total, N>, Left, Right, Step, Finish>(rows, bands, columns, depth, start, left, right, step,
-                                                               finish)
-        .run(team, memory);
+    Contraction<N, T, A, B, Left, Right, Step, Finish>(rows, bands, columns, depth, start, left, right, step, finish)
+        .run(team, shared, mine);
 }
-template <int N, class Total, class Left, class Right, class Step, class Finish>
-inline void contract(Team team, char* memory, Span rows, Span columns, Span depth, Total start, const Left& left,
-                     const Right& right, const Step& step, const Finish& finish) {
-  contract<N>(team, memory, rows, 1, columns, depth, start, left, right, step, finish);
+template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>
+inline void contract(Team team, char* shared, char* mine, Span rows, Span columns, Span depth, T start,
+                     const Left& left, const Right& right, const Step& step, const Finish& finish) {
+  contract<N, T, A, B>(team, shared, mine, rows, 1, columns, depth, start, left, right, step, finish);
 }
