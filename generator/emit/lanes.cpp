@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emit/pass_words.h"
 #include "emit/target_file.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
@@ -89,6 +90,7 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   std::swap(before, printer_.lines);
 
   Lines out;
+  out.append(pass_words(printer_, loop));
   Printer::Range range = whole;
   if (block > 0) {
     const std::string length = std::to_string(block);

@@ -15,10 +15,12 @@
 #include <map>
 #include <set>
 
+#include "ir/roles.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
 #include "plan/order.h"
+#include "support/naming.h"
 
 namespace kgen {
 namespace {
@@ -300,8 +302,8 @@ private:
     for (const Total &total : totals_)
       if (total.step->monoid == Monoid::sum && seen_ == kNone) {
         const Type type = kernel_.vars[total.step->target].type;
-        seen_ = number("seen", type, a);
-        here_ = number("here", type, a);
+        seen_ = number("count_before", type, a);
+        here_ = number("count_in_block", type, a);
         before.push_back(assign(here_, make_cast(kernel_, positions(a.axis), type), a));
       }
     for (Total &total : totals_)
@@ -383,8 +385,8 @@ private:
   void follow_mean(Total &total, PlanNode &a, PlanNode &b, Nodes &before, Nodes &between, Nodes &after) {
     const VarId sum = total.step->target;
     const Type type = kernel_.vars[sum].type;
-    total.now = number(kernel_.vars[sum].name + "_part", type, a);
-    total.mean = number("mean", type, a);
+    total.now = number(kernel_.vars[sum].name + "_in_block", type, a);
+    total.mean = number(name_of_parts("mean", description(kernel_, total.step->value) + "_in_block"), type, a);
     PlanNode init = *total.step;
     init.kind = PlanNode::Kind::fold_init;
     init.target = total.now;
@@ -401,7 +403,7 @@ private:
           return is_mean(at, sum, reduced) ? make_cast(kernel_, read(total.mean), kernel_.expr(at).type) : kNone;
         });
     });
-    const VarId apart = number("apart", type, a);
+    const VarId apart = number("mean_apart", type, a);
     Nodes correct = {assign(apart, op(Op::sub, read(total.mean), op(Op::div, read(sum), read(seen_))), a)};
     const ExprId weight = op(Op::div, op(Op::mul, read(seen_), read(here_)), add(read(seen_), read(here_)));
     const ExprId missing = op(Op::mul, op(Op::mul, read(apart), read(apart)), weight);

@@ -9,6 +9,7 @@
 #include "plan/exprs.h"
 #include "plan/lanes.h"
 #include "plan/storage.h"
+#include "support/naming.h"
 
 namespace kgen {
 namespace {
@@ -153,8 +154,7 @@ private:
   PlanNode load(PlanNode &loop, VarId from, ExprId read) const {
     Var var;
     var.kind = Var::Kind::local;
-    var.name = kernel_.vars[from].name;
-    var.name += var.name.ends_with('_') ? "" : "_";
+    var.name = name_of_parts(kernel_.vars[from].name, "here");
     var.type = kernel_.expr(read).type;
     var.axes = kernel_.expr(read).axes;
     var.place = loop.place;

@@ -122,7 +122,7 @@ TEST_CASE("points of a fold that no array counts may be more than an index can t
             "for (int64_t point = int64_t(threadIdx.x); point < int64_t{1} * K * N; point += int64_t(blockDim.x))"));
 }
 
-TEST_CASE("a whole-array fold is one launch, whose last block does the rest") {
+TEST_CASE("a whole-array fold is one launch, whose last block puts it together") {
   const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.s = \"f32[]\"\n", "s = sum(x * x, N) / 2;");
   CHECK(count(text, "__global__") == 1);
   CHECK(has(text,
