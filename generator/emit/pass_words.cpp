@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "plan/access.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -28,7 +29,7 @@ void look(const Printer &printer, const std::vector<PlanNode> &nodes, AxisId axi
     if (n.kind == PlanNode::Kind::fold_step && n.reduced.contains(axis))
       add(pass.folds, printer.name(n.target));
     if (n.kind == PlanNode::Kind::scan_step && n.axis == axis)
-      add(pass.scans, printer.name(n.partner));
+      add(pass.scans, printer.name(n.partner == kNone ? n.target : n.partner));
     if (n.kind == PlanNode::Kind::assign && printer.plan.storage[n.target].kind != Storage::Kind::scalar)
       add(pass.stores, printer.name(n.target));
     for (const auto *inner : {&n.body, &n.otherwise, &n.step})
@@ -64,6 +65,29 @@ std::string pass_words(const Printer &printer, const PlanNode &loop) {
                             : loop.share != kNone ? "One pass along this share of " + printer.axis_name(loop.axis)
                                                   : "One pass along " + printer.axis_name(loop.axis);
   return "// " + start + ": " + join(parts, "; ") + ".\n";
+}
+
+std::string merge_words(const Plan &plan, const PlanNode &branch) {
+  for (const FollowedTotal &total : plan.followed)
+    for (const PlanNode &n : branch.body)
+      if (std::ranges::find(total.followers, n.target) != total.followers.end())
+        return total.seen == kNone
+                   ? "// A greater value: what was added up so far is scaled down to it.\n"
+                   : "// Squares about the mean before and about this block's become those about both.\n";
+  return "";
+}
+
+std::string regime_words(const Plan &plan, const Phase &phase) {
+  if (plan.shares == AxisSet())
+    return "";
+  bool shared = false;
+  for (const PlanNode &root : phase.nodes)
+    for_each_node(root, [&](const PlanNode &n) {
+      shared |= n.share != kNone || (n.kind == PlanNode::Kind::loop && plan.shares.contains(n.axis));
+    });
+  const std::string workers = plan.target == TargetKind::cuda ? "blocks" : "threads";
+  return shared ? "// Long folds and scans are cut in shares, so that several " + workers + " work on each.\n"
+                : "// Each fold in one piece.\n";
 }
 
 } // namespace kgen

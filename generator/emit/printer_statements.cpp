@@ -164,6 +164,7 @@ void Printer::node(const PlanNode &n, const std::vector<PlanNode> &siblings) {
     return;
   }
   case PlanNode::Kind::branch:
+    lines.append(merge_words(plan, n));
     lines.add("if (" + Spelling::condition(expression(n.condition).text) + ") {");
     list(n.body);
     if (!n.otherwise.empty()) {
@@ -394,11 +395,12 @@ std::string Printer::between(const Phase *before, const Phase *after) {
   if (old == now && (now == kNone || before->unless == after->unless))
     return "";
   if (old == now && after->unless)
-    return "} else {\n";
+    return "} else {\n" + regime_words(plan, *after);
   std::string text = old == kNone ? "" : "}\n";
   if (now != kNone) {
     const Code condition = expression(now);
-    text += "if (" + (after->unless ? "!" + at_least(condition, binding::kUnary) : condition.text) + ") {\n";
+    text += "if (" + (after->unless ? "!" + at_least(condition, binding::kUnary) : condition.text) + ") {\n" +
+            regime_words(plan, *after);
   }
   return text;
 }

@@ -426,7 +426,7 @@ private:
       PlanNode step = *start.step;
       step.axis = lists_.axis();
       step.exclusive = true;
-      step.target = lists_.copy_of(start.step->target, "carry", AxisSet());
+      step.target = lists_.copy_of(start.step->target, start.step->reverse ? "carry_from_end" : "carry", AxisSet());
       step.partner = start.place;
       step.lanes = kernel_.vars[start.place].axes;
       PlanNode init = step;

@@ -38,11 +38,13 @@ inline std::vector<Variation> variations_of(const Spec &spec) {
 
 // Without the sentences before passes and merges.
 inline std::string without_sentences(const std::string &text) {
+  constexpr std::string_view kSentences[] = {"// One pass along ", "// Puts the ",   "// A greater value: ",
+                                             "// Squares about ",  "// Long folds ", "// Each fold "};
   std::istringstream in(text);
   std::string out;
   for (std::string line; std::getline(in, line);) {
     const std::string words = line.substr(std::min(line.find_first_not_of(' '), line.size()));
-    if (!words.starts_with("// One pass along ") && !words.starts_with("// Puts the "))
+    if (std::ranges::none_of(kSentences, [&](std::string_view start) { return words.starts_with(start); }))
       out += line + "\n";
   }
   return out;
