@@ -18,7 +18,7 @@
 #include "matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,11 +37,12 @@ void matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
         for_lanes<kLanesOf<Value<T>>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-          Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
+          Lanes<Value<T>, kLanesOf<Value<T>>> sum_x_y = Value<T>(0);
+          // One pass along k: sum_x_y.
           for (int64_t k = 0; k < K; ++k) {
-            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
+            sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
           }
-          store_around(&z[m * N + n], active, to_stored<T>(total), around_caches);
+          store_around(&z[m * N + n], active, to_stored<T>(sum_x_y), around_caches);
         });
       }
     }

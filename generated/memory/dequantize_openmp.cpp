@@ -18,7 +18,7 @@
 #include "dequantize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,6 +36,7 @@ void dequantize(const Q* q, const float* scale, const int32_t* zero, Stored<T>* 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
+        // One pass along c: fills x.
         for_lines<kLanes32>(
             around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
             [=](int64_t c, auto active) IN_SET {

@@ -18,7 +18,7 @@
 #include "embedding_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,6 +37,7 @@ void embedding(const int32_t* token, const Stored<T>* table, Stored<T>* row, int
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t d_first = 0; d_first < D; d_first += 4096) {
+        // One pass along d: fills row.
         for_lines<kLanes32>(around_caches, &row[n * D + d_first], d_first, smaller(d_first + 4096, D),
                             [=](int64_t d, auto active) IN_SET {
                               store_around(&row[n * D + d], active,

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -37,20 +37,21 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index row = item;
     float scale = 0.0f;
     if (d_x != nullptr || d_gamma != nullptr) {
-      float total = 0.0f;
-      float total_own = 0.0f;
+      float sum_x_squared = 0.0f;
+      float sum_x_squared_own = 0.0f;
       for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
         const Index remaining = Index(N - n_first);
         const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           if (i < remaining) {
-            total_own += x_pack[i] * x_pack[i];
+            sum_x_squared_own += x_pack[i] * x_pack[i];
           }
         }
       }
-      total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-      scale = rsqrtf(total / float(int64_t(N)) + 1e-06f);
+      sum_x_squared =
+          sum_x_squared + block_fold(sum_x_squared_own, [](float a, float b) { return float(a + b); });
+      scale = rsqrtf(sum_x_squared / float(int64_t(N)) + 1e-06f);
       for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
         const Index remaining = Index(N - n_first);
         const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
@@ -64,8 +65,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       __syncthreads();
     }
     if (d_x != nullptr) {
-      float total = 0.0f;
-      float total_own = 0.0f;
+      float sum_d_y_x_gamma = 0.0f;
+      float sum_d_y_x_gamma_own = 0.0f;
       for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
         const Index remaining = Index(N - n_first);
         const auto d_y_pack = load_pack<4, 1, kWide>(&d_y[row * N + n_first], remaining);
@@ -74,15 +75,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           if (i < remaining) {
-            total_own += d_y_pack[i] * x_pack[i] * gamma_pack[i];
+            sum_d_y_x_gamma_own += d_y_pack[i] * x_pack[i] * gamma_pack[i];
           }
         }
       }
-      total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+      sum_d_y_x_gamma =
+          sum_d_y_x_gamma + block_fold(sum_d_y_x_gamma_own, [](float a, float b) { return float(a + b); });
       for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-        d_x[row * N + n] =
-            (d_y[row * N + n] * gamma[n] - scale * product[row * N + n] * (total / float(int64_t(N)))) *
-            scale;
+        d_x[row * N + n] = (d_y[row * N + n] * gamma[n] -
+                            scale * product[row * N + n] * (sum_d_y_x_gamma / float(int64_t(N)))) *
+                           scale;
       }
       __syncthreads();
     }
@@ -97,11 +99,12 @@ __global__ void __launch_bounds__(256)
   if (item >= N) return;
   const Index n = item;
   if (d_gamma != nullptr) {
-    float total = 0.0f;
+    float sum_d_y_product = 0.0f;
+    // One pass along row: sum_d_y_product.
     for (Index row = 0; row < rows; ++row) {
-      total += d_y[row * N + n] * product[row * N + n];
+      sum_d_y_product += d_y[row * N + n] * product[row * N + n];
     }
-    d_gamma[n] = total;
+    d_gamma[n] = sum_d_y_product;
   }
 }
 

@@ -20,7 +20,7 @@
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -52,38 +52,43 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
     for (int64_t row = 0; row < rows; ++row) {
       float scale = 0.0f;
       if (d_x != nullptr || d_gamma != nullptr) {
-        float total = 0.0f;
+        float sum_x_squared = 0.0f;
+        // One pass along n: sum_x_squared.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                              [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                const auto x_ = load_once(&x[row * N + n], active);
-                                total_lanes += keep(active, x_ * x_, 0.0f);
+                              [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
+                                const auto x_here = load_once(&x[row * N + n], active);
+                                sum_x_squared_lanes += keep(active, x_here * x_here, 0.0f);
                               });
-          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        scale = rsqrt(total / float(N) + 1e-06f);
+        scale = rsqrt(sum_x_squared / float(N) + 1e-06f);
+        // One pass along n: fills product.
         for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
           store(&product[row * N + n], active, load(&x[row * N + n], active) * scale);
         });
       }
       if (d_x != nullptr) {
-        float total = 0.0f;
+        float sum_d_y_x_gamma = 0.0f;
+        // One pass along n: sum_d_y_x_gamma.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
-                total_lanes += keep(
-                    active,
-                    load(&d_y[row * N + n], active) * load(&x[row * N + n], active) * load(&gamma[n], active),
-                    0.0f);
-              });
-          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          Sum<float, kLanes32> sum_d_y_x_gamma_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                              [=, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
+                                sum_d_y_x_gamma_lanes +=
+                                    keep(active,
+                                         load(&d_y[row * N + n], active) * load(&x[row * N + n], active) *
+                                             load(&gamma[n], active),
+                                         0.0f);
+                              });
+          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
+        // One pass along n: fills d_x.
         for_lines<kLanes32>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           store_around(&d_x[row * N + n], active,
                        (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
-                        scale * load(&product[row * N + n], active) * (total / float(N))) *
+                        scale * load(&product[row * N + n], active) * (sum_d_y_x_gamma / float(N))) *
                            scale,
                        around_caches);
         });
@@ -96,11 +101,12 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         if (d_gamma != nullptr) {
-          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<float, kLanes32> sum_d_y_product = 0.0f;
+          // One pass along row: sum_d_y_product.
           for (int64_t row = 0; row < rows; ++row) {
-            total += load(&d_y[row * N + n], active) * load(&product[row * N + n], active);
+            sum_d_y_product += load(&d_y[row * N + n], active) * load(&product[row * N + n], active);
           }
-          store(&d_gamma[n], active, total);
+          store(&d_gamma[n], active, sum_d_y_product);
         }
       });
     }

@@ -7,7 +7,7 @@
 //   several N_shares.
 // Phase 2: a block for each of M, where there are several N_shares.
 // Phase 3: a block for each of N_shares, M, neighbours along N.
-// Through the workspace: total_part, start.
+// Through the workspace: share_total_x, share_start.
 // Bytes that running_cumsum_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "running.h"
@@ -17,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -28,28 +28,28 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumsumWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
+    running_cumsum_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total = T(0);
-    T total_own = T(0);
+    T total_x = T(0);
+    T total_x_own = T(0);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
@@ -57,30 +57,31 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += x_pack[i];
+          total_x_own += x_pack[i];
         }
       }
     }
-    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
+    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
+    running_cumsum_part2_kernel(Index M, Index N_shares, T* share_total_x, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     T carry = T(0);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
-      const T start_own = block_scan<false, true>(start_value, carry, [](T a, T b) { return T(a + b); });
+      const T share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
+      const T share_start_own =
+          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(a + b); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start[n_share * M + m] = share_start_own;
       }
     }
   }
@@ -88,31 +89,31 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
+    running_cumsum_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T carry = T(0);
+    T carried_sum_x = T(0);
     if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
+      carried_sum_x = share_start[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<T, 16 / kBytes<T>> y_pack;
-      T running[16 / kBytes<T>];
+      T running_sum_x[16 / kBytes<T>];
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        running[i] = i < remaining ? x_pack[i] : T(0);
+        running_sum_x[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<false, false>(running, carry, [](T a, T b) { return T(a + b); });
+      block_scan<false, false>(running_sum_x, carried_sum_x, [](T a, T b) { return T(a + b); });
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_sum_x[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -124,21 +125,22 @@ cudaError_t running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspa
   const RunningCumsumWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_part1_kernel<true, Index, T>
                    : running_cumsum_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error = launch(
             running_cumsum_part2_kernel<Index, T>,
             smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30), scan_threads(N_shares, M),
-            512, stream, M, N_shares, reinterpret_cast<T*>(workspace + space.total_part),
-            reinterpret_cast<T*>(workspace + space.start));
+            512, stream, M, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x),
+            reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -149,7 +151,7 @@ cudaError_t running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspa
             smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                     int64_t{1} << 30),
             scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-            reinterpret_cast<T*>(workspace + space.start));
+            reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -158,28 +160,29 @@ cudaError_t running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspa
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumsumI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int64_t* total_part) {
+    running_cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
+                                    int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 0;
-    int64_t total_own = 0;
+    int64_t total_x = 0;
+    int64_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -187,31 +190,31 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          total_own = total_own + int64_t(x_pack[i]);
+          total_x_own = total_x_own + int64_t(x_pack[i]);
         }
       }
     }
-    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+    running_cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x, int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
-      const int64_t start_own = block_scan<false, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int64_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start[n_share * M + m] = share_start_own;
       }
     }
   }
@@ -220,31 +223,32 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                    int64_t* start) {
+                                    int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 0;
+    int64_t carried_sum_x = 0;
     if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
+      carried_sum_x = share_start[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_sum_x[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+        running_sum_x[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
-      block_scan<false, false>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<false, false>(running_sum_x, carried_sum_x,
+                               [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
+        y_pack[i] = int32_t(running_sum_x[i]);
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -257,13 +261,14 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
   const RunningCumsumI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_i32_part1_kernel<true, Index>
                    : running_cumsum_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -271,8 +276,8 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
             launch(running_cumsum_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -284,7 +289,7 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -294,28 +299,28 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumExclusiveWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumsumExclusiveWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_exclusive_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
+    running_cumsum_exclusive_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total = T(0);
-    T total_own = T(0);
+    T total_x = T(0);
+    T total_x_own = T(0);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
@@ -323,30 +328,31 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += x_pack[i];
+          total_x_own += x_pack[i];
         }
       }
     }
-    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
+    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_exclusive_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
+    running_cumsum_exclusive_part2_kernel(Index M, Index N_shares, T* share_total_x, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     T carry = T(0);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
-      const T start_own = block_scan<false, true>(start_value, carry, [](T a, T b) { return T(a + b); });
+      const T share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
+      const T share_start_own =
+          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(a + b); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start[n_share * M + m] = share_start_own;
       }
     }
   }
@@ -354,31 +360,32 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_exclusive_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
+    running_cumsum_exclusive_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares,
+                                          T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T carry = T(0);
+    T carried_sum_x_before = T(0);
     if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
+      carried_sum_x_before = share_start[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<T, 16 / kBytes<T>> y_pack;
-      T running[16 / kBytes<T>];
+      T running_sum_x_before[16 / kBytes<T>];
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        running[i] = i < remaining ? x_pack[i] : T(0);
+        running_sum_x_before[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<false, true>(running, carry, [](T a, T b) { return T(a + b); });
+      block_scan<false, true>(running_sum_x_before, carried_sum_x_before, [](T a, T b) { return T(a + b); });
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_sum_x_before[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -391,13 +398,14 @@ cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, cha
   const RunningCumsumExclusiveWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_exclusive_part1_kernel<true, Index, T>
                    : running_cumsum_exclusive_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -405,8 +413,8 @@ cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, cha
             launch(running_cumsum_exclusive_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<T*>(workspace + space.total_part),
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_total_x),
+                   reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -418,7 +426,7 @@ cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, cha
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -427,29 +435,29 @@ cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, cha
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumExclusiveI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumsumExclusiveI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                              int64_t* total_part) {
+                                              int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 0;
-    int64_t total_own = 0;
+    int64_t total_x = 0;
+    int64_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -457,31 +465,32 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          total_own = total_own + int64_t(x_pack[i]);
+          total_x_own = total_x_own + int64_t(x_pack[i]);
         }
       }
     }
-    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+    running_cumsum_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
+                                              int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
-      const int64_t start_own = block_scan<false, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int64_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start[n_share * M + m] = share_start_own;
       }
     }
   }
@@ -490,31 +499,32 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                              int64_t* start) {
+                                              int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 0;
+    int64_t carried_sum_x_before = 0;
     if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
+      carried_sum_x_before = share_start[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_sum_x_before[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+        running_sum_x_before[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
-      block_scan<false, true>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<false, true>(running_sum_x_before, carried_sum_x_before,
+                              [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
+        y_pack[i] = int32_t(running_sum_x_before[i]);
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -527,13 +537,14 @@ cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M
   const RunningCumsumExclusiveI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_exclusive_i32_part1_kernel<true, Index>
                    : running_cumsum_exclusive_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -541,8 +552,8 @@ cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M
             launch(running_cumsum_exclusive_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -554,7 +565,7 @@ cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -564,28 +575,28 @@ cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumReverseWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_reverse_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
+    running_cumsum_reverse_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total = T(0);
-    T total_own = T(0);
+    T total_x = T(0);
+    T total_x_own = T(0);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
@@ -593,32 +604,33 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += x_pack[i];
+          total_x_own += x_pack[i];
         }
       }
     }
-    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
+    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_reverse_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
+    running_cumsum_reverse_part2_kernel(Index M, Index N_shares, T* share_total_x, T* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    T carry = T(0);
+    T carry_from_end = T(0);
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
-      const T start_own = block_scan<true, true>(start_value, carry, [](T a, T b) { return T(a + b); });
+      const T share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
+      const T share_start_from_end_own = block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                                                [](T a, T b) { return T(a + b); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start_from_end[n_share * M + m] = share_start_from_end_own;
       }
     }
   }
@@ -626,16 +638,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_reverse_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
+    running_cumsum_reverse_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares,
+                                        T* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T carry = T(0);
+    T carried_sum_x_from_end = T(0);
     if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
+      carried_sum_x_from_end = share_start_from_end[n_share * M + m];
     }
     const Index tile_length = Index(blockDim.x) * (16 / kBytes<T>);
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -644,15 +657,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<T, 16 / kBytes<T>> y_pack;
-      T running[16 / kBytes<T>];
+      T running_sum_x_from_end[16 / kBytes<T>];
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        running[i] = i < remaining ? x_pack[i] : T(0);
+        running_sum_x_from_end[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<true, false>(running, carry, [](T a, T b) { return T(a + b); });
+      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end,
+                              [](T a, T b) { return T(a + b); });
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_sum_x_from_end[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -665,13 +679,14 @@ cudaError_t running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char*
   const RunningCumsumReverseWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_reverse_part1_kernel<true, Index, T>
                    : running_cumsum_reverse_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -679,8 +694,8 @@ cudaError_t running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char*
             launch(running_cumsum_reverse_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<T*>(workspace + space.total_part),
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_total_x),
+                   reinterpret_cast<T*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -692,7 +707,7 @@ cudaError_t running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char*
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -701,29 +716,29 @@ cudaError_t running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char*
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                            int64_t* total_part) {
+                                            int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 0;
-    int64_t total_own = 0;
+    int64_t total_x = 0;
+    int64_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -731,33 +746,35 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          total_own = total_own + int64_t(x_pack[i]);
+          total_x_own = total_x_own + int64_t(x_pack[i]);
         }
       }
     }
-    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+    running_cumsum_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
+                                            int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry = 0;
+    int64_t carry_from_end = 0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
-      const int64_t start_own = block_scan<true, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int64_t share_start_from_end_own =
+          block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                 [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start_from_end[n_share * M + m] = share_start_from_end_own;
       }
     }
   }
@@ -766,16 +783,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                            int64_t* start) {
+                                            int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 0;
+    int64_t carried_sum_x_from_end = 0;
     if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
+      carried_sum_x_from_end = share_start_from_end[n_share * M + m];
     }
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -784,15 +801,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_sum_x_from_end[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+        running_sum_x_from_end[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
-      block_scan<true, false>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end,
+                              [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
+        y_pack[i] = int32_t(running_sum_x_from_end[i]);
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -805,13 +823,14 @@ cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, 
   const RunningCumsumReverseI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_reverse_i32_part1_kernel<true, Index>
                    : running_cumsum_reverse_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -819,8 +838,8 @@ cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, 
             launch(running_cumsum_reverse_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -832,7 +851,7 @@ cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, 
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -842,29 +861,29 @@ cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumReverseExclusiveWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseExclusiveWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_reverse_exclusive_part1_kernel(const T* x, Index M, Index N, Index N_shares,
-                                                  T* total_part) {
+                                                  T* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total = T(0);
-    T total_own = T(0);
+    T total_x = T(0);
+    T total_x_own = T(0);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
@@ -872,32 +891,34 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own += x_pack[i];
+          total_x_own += x_pack[i];
         }
       }
     }
-    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
+    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_reverse_exclusive_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
+    running_cumsum_reverse_exclusive_part2_kernel(Index M, Index N_shares, T* share_total_x,
+                                                  T* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    T carry = T(0);
+    T carry_from_end = T(0);
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
-      const T start_own = block_scan<true, true>(start_value, carry, [](T a, T b) { return T(a + b); });
+      const T share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
+      const T share_start_from_end_own = block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                                                [](T a, T b) { return T(a + b); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start_from_end[n_share * M + m] = share_start_from_end_own;
       }
     }
   }
@@ -906,16 +927,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_reverse_exclusive_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares,
-                                                  T* start) {
+                                                  T* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T carry = T(0);
+    T carried_sum_x_behind = T(0);
     if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
+      carried_sum_x_behind = share_start_from_end[n_share * M + m];
     }
     const Index tile_length = Index(blockDim.x) * (16 / kBytes<T>);
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -924,15 +945,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<T, 16 / kBytes<T>> y_pack;
-      T running[16 / kBytes<T>];
+      T running_sum_x_behind[16 / kBytes<T>];
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        running[i] = i < remaining ? x_pack[i] : T(0);
+        running_sum_x_behind[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<true, true>(running, carry, [](T a, T b) { return T(a + b); });
+      block_scan<true, true>(running_sum_x_behind, carried_sum_x_behind, [](T a, T b) { return T(a + b); });
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_sum_x_behind[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -945,13 +966,14 @@ cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_
   const RunningCumsumReverseExclusiveWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_reverse_exclusive_part1_kernel<true, Index, T>
                    : running_cumsum_reverse_exclusive_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -959,8 +981,8 @@ cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_
             launch(running_cumsum_reverse_exclusive_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<T*>(workspace + space.total_part),
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_total_x),
+                   reinterpret_cast<T*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -972,7 +994,7 @@ cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -981,29 +1003,29 @@ cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseExclusiveI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseExclusiveI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                                      int64_t* total_part) {
+                                                      int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 0;
-    int64_t total_own = 0;
+    int64_t total_x = 0;
+    int64_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -1011,34 +1033,35 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          total_own = total_own + int64_t(x_pack[i]);
+          total_x_own = total_x_own + int64_t(x_pack[i]);
         }
       }
     }
-    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part,
-                                                      int64_t* start) {
+    running_cumsum_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
+                                                      int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry = 0;
+    int64_t carry_from_end = 0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
-      const int64_t start_own = block_scan<true, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int64_t share_start_from_end_own =
+          block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                 [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start_from_end[n_share * M + m] = share_start_from_end_own;
       }
     }
   }
@@ -1047,16 +1070,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N,
-                                                      Index N_shares, int64_t* start) {
+                                                      Index N_shares, int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 0;
+    int64_t carried_sum_x_behind = 0;
     if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
+      carried_sum_x_behind = share_start_from_end[n_share * M + m];
     }
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -1065,15 +1088,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_sum_x_behind[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+        running_sum_x_behind[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
-      block_scan<true, true>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<true, true>(running_sum_x_behind, carried_sum_x_behind,
+                             [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
+        y_pack[i] = int32_t(running_sum_x_behind[i]);
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -1086,13 +1110,14 @@ cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, i
   const RunningCumsumReverseExclusiveI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_reverse_exclusive_i32_part1_kernel<true, Index>
                    : running_cumsum_reverse_exclusive_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -1100,8 +1125,8 @@ cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, i
             launch(running_cumsum_reverse_exclusive_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -1113,7 +1138,7 @@ cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, i
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -1122,28 +1147,29 @@ cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, i
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodF32Workspace {
-  int64_t factor_part;
-  int64_t start;
+  int64_t share_factor_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumprodF32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    factor_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_factor_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
-    running_cumprod_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares, double* factor_part) {
+    running_cumprod_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
+                                     double* share_factor_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double factor = 1.0;
-    double factor_own = 1.0;
+    double factor_x = 1.0;
+    double factor_x_own = 1.0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -1151,33 +1177,34 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          factor_own *= double(x_pack[i]);
+          factor_x_own *= double(x_pack[i]);
         }
       }
     }
-    factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
+    factor_x = factor_x * block_fold(factor_x_own, [](double a, double b) { return double(a * b); });
     if (threadIdx.x == 0) {
-      factor_part[n_share * M + m] = factor;
+      share_factor_x[n_share * M + m] = factor_x;
     }
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
-    running_cumprod_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares, double* factor_part,
-                                     float* start) {
+    running_cumprod_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares, double* share_factor_x,
+                                     float* share_start) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float carry = 1.0f;
     if (threadIdx.x == 0) {
       for (Index n_share = 0; n_share < N_shares; ++n_share) {
-        start[n_share * M + m] = carry;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+        share_start[n_share * M + m] = carry;
+        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(share_factor_x[n_share * M + m] * double(carry));
         } else {
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for (Index n = Index(n_begin2); n < n_end2; ++n) {
+          const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
+                        n_share_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: carry, in order.
+          for (Index n = Index(n_share_begin); n < n_share_end; ++n) {
             carry = carry * x[m * N + n];
           }
         }
@@ -1190,31 +1217,31 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
-                                     float* start) {
+                                     float* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 1.0f;
+    float carried_product_x = 1.0f;
     if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
+      carried_product_x = share_start[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
-      float running[4];
+      float running_product_x[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0f;
+        running_product_x[i] = i < remaining ? x_pack[i] : 1.0f;
       }
-      block_scan_products<false, false>(running, carry);
+      block_scan_products<false, false>(running_product_x, carried_product_x);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_product_x[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -1227,20 +1254,21 @@ cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, 
   const RunningCumprodF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumprod_f32_part1_kernel<true, Index>
                    : running_cumprod_f32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.factor_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.share_factor_x));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error = launch(
             running_cumprod_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
-            512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.factor_part),
-            reinterpret_cast<float*>(workspace + space.start));
+            512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.share_factor_x),
+            reinterpret_cast<float*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1252,7 +1280,7 @@ cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, 
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<float*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1265,21 +1293,21 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry = 1.0;
+    double carried_product_x = 1.0;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
-      double running[2];
+      double running_product_x[2];
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0;
+        running_product_x[i] = i < remaining ? x_pack[i] : 1.0;
       }
-      block_scan_products<false, false>(running, carry);
+      block_scan_products<false, false>(running_product_x, carried_product_x);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_product_x[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -1300,29 +1328,29 @@ cudaError_t running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumprodI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                     int64_t* total_part) {
+                                     int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 1;
-    int64_t total_own = 1;
+    int64_t total_x = 1;
+    int64_t total_x_own = 1;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -1330,32 +1358,33 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
+          total_x_own = wrapping_multiply(total_x_own, int64_t(x_pack[i]));
         }
       }
     }
-    total = wrapping_multiply(
-        total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
+    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int64_t a, int64_t b) {
+                                  return int64_t(wrapping_multiply(a, b));
+                                }));
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+    running_cumprod_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x, int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 1;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
-      const int64_t start_own = block_scan<false, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
+      const int64_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start[n_share * M + m] = share_start_own;
       }
     }
   }
@@ -1364,32 +1393,32 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                     int64_t* start) {
+                                     int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 1;
+    int64_t carried_product_x = 1;
     if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
+      carried_product_x = share_start[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_product_x[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
+        running_product_x[i] = i < remaining ? int64_t(x_pack[i]) : 1;
       }
-      block_scan<false, false>(running, carry,
+      block_scan<false, false>(running_product_x, carried_product_x,
                                [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
+        y_pack[i] = int32_t(running_product_x[i]);
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -1402,13 +1431,14 @@ cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
   const RunningCumprodI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumprod_i32_part1_kernel<true, Index>
                    : running_cumprod_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -1416,8 +1446,8 @@ cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
             launch(running_cumprod_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1429,7 +1459,7 @@ cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1438,29 +1468,29 @@ cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodExclusiveF32Workspace {
-  int64_t factor_part;
-  int64_t start;
+  int64_t share_factor_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumprodExclusiveF32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    factor_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_factor_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
-                                               double* factor_part) {
+                                               double* share_factor_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double factor = 1.0;
-    double factor_own = 1.0;
+    double factor_x = 1.0;
+    double factor_x_own = 1.0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -1468,13 +1498,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          factor_own *= double(x_pack[i]);
+          factor_x_own *= double(x_pack[i]);
         }
       }
     }
-    factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
+    factor_x = factor_x * block_fold(factor_x_own, [](double a, double b) { return double(a * b); });
     if (threadIdx.x == 0) {
-      factor_part[n_share * M + m] = factor;
+      share_factor_x[n_share * M + m] = factor_x;
     }
   }
 }
@@ -1482,19 +1512,20 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_exclusive_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
-                                               double* factor_part, float* start) {
+                                               double* share_factor_x, float* share_start) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float carry = 1.0f;
     if (threadIdx.x == 0) {
       for (Index n_share = 0; n_share < N_shares; ++n_share) {
-        start[n_share * M + m] = carry;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+        share_start[n_share * M + m] = carry;
+        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(share_factor_x[n_share * M + m] * double(carry));
         } else {
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for (Index n = Index(n_begin2); n < n_end2; ++n) {
+          const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
+                        n_share_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: carry, in order.
+          for (Index n = Index(n_share_begin); n < n_share_end; ++n) {
             carry = carry * x[m * N + n];
           }
         }
@@ -1507,31 +1538,31 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
-                                               float* start) {
+                                               float* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 1.0f;
+    float carried_product_x_before = 1.0f;
     if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
+      carried_product_x_before = share_start[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
-      float running[4];
+      float running_product_x_before[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0f;
+        running_product_x_before[i] = i < remaining ? x_pack[i] : 1.0f;
       }
-      block_scan_products<false, true>(running, carry);
+      block_scan_products<false, true>(running_product_x_before, carried_product_x_before);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_product_x_before[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -1544,21 +1575,22 @@ cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, i
   const RunningCumprodExclusiveF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumprod_exclusive_f32_part1_kernel<true, Index>
                    : running_cumprod_exclusive_f32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.factor_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.share_factor_x));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error =
             launch(running_cumprod_exclusive_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30),
                    block_threads(1, M), 512, stream, x, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.factor_part),
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<double*>(workspace + space.share_factor_x),
+                   reinterpret_cast<float*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1570,7 +1602,7 @@ cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, i
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<float*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1583,21 +1615,21 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry = 1.0;
+    double carried_product_x_before = 1.0;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
-      double running[2];
+      double running_product_x_before[2];
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0;
+        running_product_x_before[i] = i < remaining ? x_pack[i] : 1.0;
       }
-      block_scan_products<false, true>(running, carry);
+      block_scan_products<false, true>(running_product_x_before, carried_product_x_before);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_product_x_before[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -1619,29 +1651,29 @@ cudaError_t running_cumprod_exclusive_f64(const double* x, double* y, int64_t M,
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodExclusiveI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumprodExclusiveI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                               int64_t* total_part) {
+                                               int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 1;
-    int64_t total_own = 1;
+    int64_t total_x = 1;
+    int64_t total_x_own = 1;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -1649,32 +1681,34 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
+          total_x_own = wrapping_multiply(total_x_own, int64_t(x_pack[i]));
         }
       }
     }
-    total = wrapping_multiply(
-        total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
+    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int64_t a, int64_t b) {
+                                  return int64_t(wrapping_multiply(a, b));
+                                }));
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+    running_cumprod_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
+                                               int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 1;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
-      const int64_t start_own = block_scan<false, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
+      const int64_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start[n_share * M + m] = share_start_own;
       }
     }
   }
@@ -1683,32 +1717,32 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                               int64_t* start) {
+                                               int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 1;
+    int64_t carried_product_x_before = 1;
     if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
+      carried_product_x_before = share_start[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_product_x_before[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
+        running_product_x_before[i] = i < remaining ? int64_t(x_pack[i]) : 1;
       }
-      block_scan<false, true>(running, carry,
+      block_scan<false, true>(running_product_x_before, carried_product_x_before,
                               [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
+        y_pack[i] = int32_t(running_product_x_before[i]);
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -1721,13 +1755,14 @@ cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
   const RunningCumprodExclusiveI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumprod_exclusive_i32_part1_kernel<true, Index>
                    : running_cumprod_exclusive_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -1735,8 +1770,8 @@ cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
             launch(running_cumprod_exclusive_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1748,7 +1783,7 @@ cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1757,29 +1792,29 @@ cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseF32Workspace {
-  int64_t factor_part;
-  int64_t start;
+  int64_t share_factor_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseF32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    factor_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_factor_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
-                                             double* factor_part) {
+                                             double* share_factor_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double factor = 1.0;
-    double factor_own = 1.0;
+    double factor_x = 1.0;
+    double factor_x_own = 1.0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -1787,13 +1822,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          factor_own *= double(x_pack[i]);
+          factor_x_own *= double(x_pack[i]);
         }
       }
     }
-    factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
+    factor_x = factor_x * block_fold(factor_x_own, [](double a, double b) { return double(a * b); });
     if (threadIdx.x == 0) {
-      factor_part[n_share * M + m] = factor;
+      share_factor_x[n_share * M + m] = factor_x;
     }
   }
 }
@@ -1801,41 +1836,43 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
-                                             double* factor_part, float* start) {
+                                             double* share_factor_x, float* share_start_from_end) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float carry = 1.0f;
+    float carry_from_end = 1.0f;
     if (threadIdx.x == 0) {
       for (Index n_share = Index(N_shares); n_share-- > 0;) {
-        start[n_share * M + m] = carry;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+        share_start_from_end[n_share * M + m] = carry_from_end;
+        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) &&
+            absolute(carry_from_end) < INFINITY) {
+          carry_from_end = float(share_factor_x[n_share * M + m] * double(carry_from_end));
         } else {
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for (Index n = Index(n_end2); n-- > n_begin2;) {
-            carry = carry * x[m * N + n];
+          const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
+                        n_share_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: carry_from_end, from the end.
+          for (Index n = Index(n_share_end); n-- > n_share_begin;) {
+            carry_from_end = carry_from_end * x[m * N + n];
           }
         }
       }
     }
-    carry = broadcast(carry);
+    carry_from_end = broadcast(carry_from_end);
   }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
-                                             float* start) {
+                                             float* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 1.0f;
+    float carried_product_x_from_end = 1.0f;
     if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
+      carried_product_x_from_end = share_start_from_end[n_share * M + m];
     }
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -1844,15 +1881,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
-      float running[4];
+      float running_product_x_from_end[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0f;
+        running_product_x_from_end[i] = i < remaining ? x_pack[i] : 1.0f;
       }
-      block_scan_products<true, false>(running, carry);
+      block_scan_products<true, false>(running_product_x_from_end, carried_product_x_from_end);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_product_x_from_end[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -1865,21 +1902,22 @@ cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int
   const RunningCumprodReverseF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumprod_reverse_f32_part1_kernel<true, Index>
                    : running_cumprod_reverse_f32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.factor_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.share_factor_x));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error =
             launch(running_cumprod_reverse_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30),
                    block_threads(1, M), 512, stream, x, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.factor_part),
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<double*>(workspace + space.share_factor_x),
+                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -1891,7 +1929,7 @@ cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -1904,7 +1942,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry = 1.0;
+    double carried_product_x_from_end = 1.0;
     const Index tile_length = Index(blockDim.x) * 2;
     for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= 0;) {
@@ -1912,15 +1950,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
-      double running[2];
+      double running_product_x_from_end[2];
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0;
+        running_product_x_from_end[i] = i < remaining ? x_pack[i] : 1.0;
       }
-      block_scan_products<true, false>(running, carry);
+      block_scan_products<true, false>(running_product_x_from_end, carried_product_x_from_end);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_product_x_from_end[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -1942,29 +1980,29 @@ cudaError_t running_cumprod_reverse_f64(const double* x, double* y, int64_t M, i
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                             int64_t* total_part) {
+                                             int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 1;
-    int64_t total_own = 1;
+    int64_t total_x = 1;
+    int64_t total_x_own = 1;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -1972,34 +2010,37 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
+          total_x_own = wrapping_multiply(total_x_own, int64_t(x_pack[i]));
         }
       }
     }
-    total = wrapping_multiply(
-        total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
+    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int64_t a, int64_t b) {
+                                  return int64_t(wrapping_multiply(a, b));
+                                }));
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+    running_cumprod_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
+                                             int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry = 1;
+    int64_t carry_from_end = 1;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
-      const int64_t start_own = block_scan<true, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
+      const int64_t share_start_from_end_own =
+          block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                 [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start_from_end[n_share * M + m] = share_start_from_end_own;
       }
     }
   }
@@ -2008,16 +2049,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                             int64_t* start) {
+                                             int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 1;
+    int64_t carried_product_x_from_end = 1;
     if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
+      carried_product_x_from_end = share_start_from_end[n_share * M + m];
     }
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -2026,16 +2067,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_product_x_from_end[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
+        running_product_x_from_end[i] = i < remaining ? int64_t(x_pack[i]) : 1;
       }
-      block_scan<true, false>(running, carry,
+      block_scan<true, false>(running_product_x_from_end, carried_product_x_from_end,
                               [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
+        y_pack[i] = int32_t(running_product_x_from_end[i]);
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -2048,6 +2089,7 @@ cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M,
   const RunningCumprodReverseI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error =
@@ -2055,7 +2097,7 @@ cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M,
                           : running_cumprod_reverse_i32_part1_kernel<false, Index>,
                      smaller(N_shares * M, int64_t{1} << 30),
                      block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<int64_t*>(workspace + space.total_part));
+                     reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -2063,8 +2105,8 @@ cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M,
             launch(running_cumprod_reverse_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -2076,7 +2118,7 @@ cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M,
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -2085,29 +2127,29 @@ cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M,
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseExclusiveF32Workspace {
-  int64_t factor_part;
-  int64_t start;
+  int64_t share_factor_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseExclusiveF32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    factor_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_factor_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
-                                                       double* factor_part) {
+                                                       double* share_factor_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double factor = 1.0;
-    double factor_own = 1.0;
+    double factor_x = 1.0;
+    double factor_x_own = 1.0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -2115,13 +2157,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          factor_own *= double(x_pack[i]);
+          factor_x_own *= double(x_pack[i]);
         }
       }
     }
-    factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
+    factor_x = factor_x * block_fold(factor_x_own, [](double a, double b) { return double(a * b); });
     if (threadIdx.x == 0) {
-      factor_part[n_share * M + m] = factor;
+      share_factor_x[n_share * M + m] = factor_x;
     }
   }
 }
@@ -2129,41 +2171,43 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_exclusive_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
-                                                       double* factor_part, float* start) {
+                                                       double* share_factor_x, float* share_start_from_end) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float carry = 1.0f;
+    float carry_from_end = 1.0f;
     if (threadIdx.x == 0) {
       for (Index n_share = Index(N_shares); n_share-- > 0;) {
-        start[n_share * M + m] = carry;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+        share_start_from_end[n_share * M + m] = carry_from_end;
+        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) &&
+            absolute(carry_from_end) < INFINITY) {
+          carry_from_end = float(share_factor_x[n_share * M + m] * double(carry_from_end));
         } else {
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for (Index n = Index(n_end2); n-- > n_begin2;) {
-            carry = carry * x[m * N + n];
+          const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
+                        n_share_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: carry_from_end, from the end.
+          for (Index n = Index(n_share_end); n-- > n_share_begin;) {
+            carry_from_end = carry_from_end * x[m * N + n];
           }
         }
       }
     }
-    carry = broadcast(carry);
+    carry_from_end = broadcast(carry_from_end);
   }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N,
-                                                       Index N_shares, float* start) {
+                                                       Index N_shares, float* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 1.0f;
+    float carried_product_x_behind = 1.0f;
     if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
+      carried_product_x_behind = share_start_from_end[n_share * M + m];
     }
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -2172,15 +2216,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
-      float running[4];
+      float running_product_x_behind[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0f;
+        running_product_x_behind[i] = i < remaining ? x_pack[i] : 1.0f;
       }
-      block_scan_products<true, true>(running, carry);
+      block_scan_products<true, true>(running_product_x_behind, carried_product_x_behind);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_product_x_behind[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -2193,6 +2237,7 @@ cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int6
   const RunningCumprodReverseExclusiveF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error =
@@ -2200,15 +2245,15 @@ cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int6
                           : running_cumprod_reverse_exclusive_f32_part1_kernel<false, Index>,
                      smaller(N_shares * M, int64_t{1} << 30),
                      block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<double*>(workspace + space.factor_part));
+                     reinterpret_cast<double*>(workspace + space.share_factor_x));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error =
             launch(running_cumprod_reverse_exclusive_f32_part2_kernel<Index>,
                    smaller(M, int64_t{1} << 30), block_threads(1, M), 512, stream, x, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.factor_part),
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<double*>(workspace + space.share_factor_x),
+                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -2220,7 +2265,7 @@ cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int6
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -2233,7 +2278,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry = 1.0;
+    double carried_product_x_behind = 1.0;
     const Index tile_length = Index(blockDim.x) * 2;
     for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= 0;) {
@@ -2241,15 +2286,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
-      double running[2];
+      double running_product_x_behind[2];
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        running[i] = i < remaining ? x_pack[i] : 1.0;
+        running_product_x_behind[i] = i < remaining ? x_pack[i] : 1.0;
       }
-      block_scan_products<true, true>(running, carry);
+      block_scan_products<true, true>(running_product_x_behind, carried_product_x_behind);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_product_x_behind[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -2271,29 +2316,29 @@ cudaError_t running_cumprod_reverse_exclusive_f64(const double* x, double* y, in
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseExclusiveI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseExclusiveI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                                       int64_t* total_part) {
+                                                       int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 1;
-    int64_t total_own = 1;
+    int64_t total_x = 1;
+    int64_t total_x_own = 1;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -2301,35 +2346,37 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
+          total_x_own = wrapping_multiply(total_x_own, int64_t(x_pack[i]));
         }
       }
     }
-    total = wrapping_multiply(
-        total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
+    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int64_t a, int64_t b) {
+                                  return int64_t(wrapping_multiply(a, b));
+                                }));
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part,
-                                                       int64_t* start) {
+    running_cumprod_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
+                                                       int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry = 1;
+    int64_t carry_from_end = 1;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
-      const int64_t start_own = block_scan<true, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
+      const int64_t share_start_from_end_own =
+          block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                 [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start_from_end[n_share * M + m] = share_start_from_end_own;
       }
     }
   }
@@ -2338,16 +2385,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N,
-                                                       Index N_shares, int64_t* start) {
+                                                       Index N_shares, int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 1;
+    int64_t carried_product_x_behind = 1;
     if (int64_t(n_share) + 1 < N_shares) {
-      carry = start[n_share * M + m];
+      carried_product_x_behind = share_start_from_end[n_share * M + m];
     }
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -2356,16 +2403,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_product_x_behind[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
+        running_product_x_behind[i] = i < remaining ? int64_t(x_pack[i]) : 1;
       }
-      block_scan<true, true>(running, carry,
+      block_scan<true, true>(running_product_x_behind, carried_product_x_behind,
                              [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = int32_t(running[i]);
+        y_pack[i] = int32_t(running_product_x_behind[i]);
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -2378,6 +2425,7 @@ cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, 
   const RunningCumprodReverseExclusiveI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error =
@@ -2385,7 +2433,7 @@ cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, 
                           : running_cumprod_reverse_exclusive_i32_part1_kernel<false, Index>,
                      smaller(N_shares * M, int64_t{1} << 30),
                      block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<int64_t*>(workspace + space.total_part));
+                     reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -2393,8 +2441,8 @@ cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, 
             launch(running_cumprod_reverse_exclusive_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -2406,7 +2454,7 @@ cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, 
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -2416,28 +2464,28 @@ cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCummaxWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCummaxWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cummax_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
+    running_cummax_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total = -T(INFINITY);
-    T total_own = -T(INFINITY);
+    T total_x = -T(INFINITY);
+    T total_x_own = -T(INFINITY);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
@@ -2445,31 +2493,31 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) {
-          total_own = maximum(total_own, x_pack[i]);
+          total_x_own = maximum(total_x_own, x_pack[i]);
         }
       }
     }
-    total = maximum(total, block_fold(total_own, [](T a, T b) { return T(maximum(a, b)); }));
+    total_x = maximum(total_x, block_fold(total_x_own, [](T a, T b) { return T(maximum(a, b)); }));
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cummax_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
+    running_cummax_part2_kernel(Index M, Index N_shares, T* share_total_x, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     T carry = -T(INFINITY);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : -T(INFINITY);
-      const T start_own =
-          block_scan<false, true>(start_value, carry, [](T a, T b) { return T(maximum(a, b)); });
+      const T share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : -T(INFINITY);
+      const T share_start_own =
+          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(maximum(a, b)); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start[n_share * M + m] = share_start_own;
       }
     }
   }
@@ -2477,31 +2525,32 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cummax_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
+    running_cummax_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T carry = -T(INFINITY);
+    T carried_greatest_x = -T(INFINITY);
     if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
+      carried_greatest_x = share_start[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<T, 16 / kBytes<T>> y_pack;
-      T running[16 / kBytes<T>];
+      T running_greatest_x[16 / kBytes<T>];
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        running[i] = i < remaining ? x_pack[i] : -T(INFINITY);
+        running_greatest_x[i] = i < remaining ? x_pack[i] : -T(INFINITY);
       }
-      block_scan<false, false>(running, carry, [](T a, T b) { return T(maximum(a, b)); });
+      block_scan<false, false>(running_greatest_x, carried_greatest_x,
+                               [](T a, T b) { return T(maximum(a, b)); });
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_greatest_x[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -2513,6 +2562,7 @@ cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspa
   const RunningCummaxWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error =
@@ -2520,7 +2570,7 @@ cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspa
                           : running_cummax_part1_kernel<false, Index, T>,
                      smaller(N_shares * M, int64_t{1} << 30),
                      block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<T*>(workspace + space.total_part));
+                     reinterpret_cast<T*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -2528,8 +2578,8 @@ cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspa
             launch(running_cummax_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<T*>(workspace + space.total_part),
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_total_x),
+                   reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -2540,7 +2590,7 @@ cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspa
             smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                     int64_t{1} << 30),
             scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-            reinterpret_cast<T*>(workspace + space.start));
+            reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -2549,28 +2599,29 @@ cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspa
 
 // Where the intermediates lie in the workspace.
 struct RunningCummaxI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCummaxI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cummax_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int32_t* total_part) {
+    running_cummax_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
+                                    int32_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int32_t total = INT32_MIN;
-    int32_t total_own = INT32_MIN;
+    int32_t total_x = INT32_MIN;
+    int32_t total_x_own = INT32_MIN;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
@@ -2578,32 +2629,32 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         if (i < remaining) {
-          total_own = maximum(total_own, x_pack[i]);
+          total_x_own = maximum(total_x_own, x_pack[i]);
         }
       }
     }
-    total =
-        maximum(total, block_fold(total_own, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); }));
+    total_x = maximum(total_x,
+                      block_fold(total_x_own, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); }));
     if (threadIdx.x == 0) {
-      total_part[n_share * M + m] = total;
+      share_total_x[n_share * M + m] = total_x;
     }
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cummax_i32_part2_kernel(Index M, Index N_shares, int32_t* total_part, int32_t* start) {
+    running_cummax_i32_part2_kernel(Index M, Index N_shares, int32_t* share_total_x, int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int32_t carry = INT32_MIN;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int32_t start_value = n_share < N_shares ? total_part[n_share * M + m] : INT32_MIN;
-      const int32_t start_own = block_scan<false, true>(
-          start_value, carry, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
+      const int32_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : INT32_MIN;
+      const int32_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
       if (n_share < N_shares) {
-        start[n_share * M + m] = start_own;
+        share_start[n_share * M + m] = share_start_own;
       }
     }
   }
@@ -2612,31 +2663,32 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cummax_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                    int32_t* start) {
+                                    int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int32_t carry = INT32_MIN;
+    int32_t carried_greatest_x = INT32_MIN;
     if (int64_t(n_share) > 0) {
-      carry = start[n_share * M + m];
+      carried_greatest_x = share_start[n_share * M + m];
     }
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int32_t running[4];
+      int32_t running_greatest_x[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        running[i] = i < remaining ? x_pack[i] : INT32_MIN;
+        running_greatest_x[i] = i < remaining ? x_pack[i] : INT32_MIN;
       }
-      block_scan<false, false>(running, carry, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
+      block_scan<false, false>(running_greatest_x, carried_greatest_x,
+                               [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        y_pack[i] = running[i];
+        y_pack[i] = running_greatest_x[i];
       }
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
@@ -2649,6 +2701,7 @@ cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
   const RunningCummaxI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error =
@@ -2656,7 +2709,7 @@ cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
                           : running_cummax_i32_part1_kernel<false, Index>,
                      smaller(N_shares * M, int64_t{1} << 30),
                      block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<int32_t*>(workspace + space.total_part));
+                     reinterpret_cast<int32_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -2664,8 +2717,8 @@ cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
             launch(running_cummax_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int32_t*>(workspace + space.total_part),
-                   reinterpret_cast<int32_t*>(workspace + space.start));
+                   reinterpret_cast<int32_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int32_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -2677,7 +2730,7 @@ cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int32_t*>(workspace + space.start));
+                   reinterpret_cast<int32_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
