@@ -23,7 +23,7 @@ class Workload:
     goal: float | None
     operations: int = 0
     scalars: dict = field(default_factory=dict)
-    by_row: bool = True  # do rows of the outputs hang on the same rows of the inputs?
+    by_row: bool = True  # do rows of the outputs depend on the same rows of the inputs?
     tolerance: float = 2e-5
     beats: dict = field(default_factory=dict)  # goals against single peers
 

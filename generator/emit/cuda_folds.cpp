@@ -1,5 +1,5 @@
 // Folds over the threads of a block, and over the blocks of a whole array's chunks, of which the last to come combines
-// what all have left in the workspace. Both go in an order that hangs on sizes alone.
+// what all have left in the workspace. Both go in an order that depends on sizes alone.
 #include <algorithm>
 #include <map>
 

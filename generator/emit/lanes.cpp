@@ -406,7 +406,7 @@ std::string LanePrinter::replaced(VarId var, const std::string &place, const std
   return place + " = choose(" + mask_ + ", " + value + ", " + place + ");";
 }
 
-// At a place that hangs on values which all lanes share.
+// At a place that depends on values which all lanes share.
 void LanePrinter::store_elsewhere(const PlanNode &n) {
   const Type type = kernel_.vars[n.target].type, from = kernel_.expr(n.value).type;
   note(type);

@@ -175,7 +175,7 @@ private:
     std::vector<const PlanNode *> chain;
     const PlanNode *node = &phase.nodes.front();
     for (int i = 0; i < phase.split; ++i, node = &node->body.front()) {
-      // Loops can be collapsed while their ranges do not hang on those outside.
+      // Loops can be collapsed while their ranges do not depend on those outside.
       if (i > 0 && depends_on(*node, chain))
         break;
       chain.push_back(node);
@@ -219,7 +219,7 @@ private:
         open(*n);
     }
     if (takes_lanes(last)) {
-      // Threads share the lane loop by parts that hang on sizes only.
+      // Threads share the lane loop by parts that depend on sizes only.
       const Printer::Range part = open_parts(last, length);
       if (tiles) {
         printer_.lanes->tiles(last, part, length, crossing->axis, printer_.range(*crossing));

@@ -1,5 +1,5 @@
-// Names for what is computed on the way, by the role that it has: `sum_x`, `greatest_s`, `count`, `running_sum_x`. Wishes,
-// as `free_name` takes them; the axis comes second.
+// Names for what is computed on the way, by the role that it has: `sum_x`, `greatest_s`, `count`, `running_sum_x`.
+// Wishes, as `free_name` takes them; the axis comes second.
 #pragma once
 
 #include <string>

@@ -77,7 +77,7 @@ private:
     const PlanNode *step = nullptr;
     VarId now = kNone;  // the greatest so far; of sums that of the block
     VarId mean = kNone; // of the block
-    Op power = Op::exp; // of what hangs on a greatest value: exp or exp2
+    Op power = Op::exp; // of what depends on a greatest value: exp or exp2
     std::vector<VarId> followers;
   };
 
@@ -167,7 +167,8 @@ private:
     return !may_share_loop(others, accesses_of(kernel_, b), a.axis);
   }
 
-  // ---- which totals, and what hangs on them -------------------------------------------------------------------------
+  // ---- which totals, and what depends on them
+  // -------------------------------------------------------------------------
 
   bool find_totals(const PlanNode &a, const PlanNode &b) {
     for (const PlanNode &n : a.body)
@@ -243,7 +244,7 @@ private:
     return e.op == Op::read && e.ref == var && e.coords.empty();
   }
 
-  // exp(element - greatest), times or over what does not hang on the greatest.
+  // exp(element - greatest), times or over what does not depend on the greatest.
   bool is_weighted_power(ExprId value, ExprId element, Total &total) {
     const Expr &e = kernel_.expr(bare(value));
     const VarId greatest = total.step->target;

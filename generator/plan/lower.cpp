@@ -528,7 +528,7 @@ private:
   Kernel &kernel_;
 };
 
-// Parallel dimensions go outside, wherever they stand, unless their size hangs on an arbitrary one.
+// Parallel dimensions go outside, wherever they stand, unless their size depends on an arbitrary one.
 std::vector<GridId> nesting_order(const Kernel &kernel) {
   std::vector<GridId> outer, inner;
   for (GridId g = 0; g < static_cast<GridId>(kernel.grid.size()); ++g) {

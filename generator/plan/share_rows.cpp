@@ -316,7 +316,7 @@ private:
     return out;
   }
 
-  // The totals of a row, in the order of its shares, and the values that hang on them.
+  // The totals of a row, in the order of its shares, and the values that depend on them.
   Nodes rows() {
     Nodes alone, following;
     for (const auto &[total, monoid] : totals_)

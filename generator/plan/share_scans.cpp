@@ -403,7 +403,7 @@ private:
     put(std::move(step));
   }
 
-  // Of what the scan needs, in order: a factor alone may hang on less.
+  // Of what the scan needs, in order: a factor alone may depend on less.
   std::set<VarId> wanted_by(const PlanNode &step, const Scan &scan) const {
     std::set<VarId> out;
     const auto note = [&](const PlanNode &node) {

@@ -1,4 +1,4 @@
-// Rows that OpenMP code goes over once, where several folds over them hang on each other; and what leaves its loops.
+// Rows that OpenMP code goes over once, where several folds over them depend on each other; and what leaves its loops.
 #include <doctest/doctest.h>
 
 #include "emit_testing.h"
