@@ -4,7 +4,7 @@
 //
 // Phase 1 of rms_norm_backward_f32: threads share rows, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
-// Through the workspace: product.
+// Through the workspace: product_x.
 // Bytes that rms_norm_backward_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows written.
 
 #include "rms_norm_backward.h"
@@ -33,11 +33,11 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct RmsNormBackwardF32Workspace {
-  int64_t product;
+  int64_t product_x;
   int64_t bytes = 0;
 
   explicit RmsNormBackwardF32Workspace(int64_t rows, int64_t N) {
-    product = reserve(bytes, rows * N, 4);
+    product_x = reserve(bytes, rows * N, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -45,12 +45,12 @@ struct RmsNormBackwardF32Workspace {
 void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y, float* d_x, float* d_gamma,
                            int64_t rows, int64_t N, char* workspace) {
   const RmsNormBackwardF32Workspace space(rows, N);
-  float* const product = reinterpret_cast<float*>(workspace + space.product);
+  float* const product_x = reinterpret_cast<float*>(workspace + space.product_x);
   const bool around_caches = rows * N * 4 >= kBeyondCaches;
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
-      float scale = 0.0f;
+      float scale_x = 0.0f;
       if (d_x != nullptr || d_gamma != nullptr) {
         float sum_x_squared = 0.0f;
         // One pass along n: sum_x_squared.
@@ -63,10 +63,10 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
                               });
           sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        scale = rsqrt(sum_x_squared / float(N) + 1e-06f);
-        // One pass along n: fills product.
+        scale_x = rsqrt(sum_x_squared / float(N) + 1e-06f);
+        // One pass along n: fills product_x.
         for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
-          store(&product[row * N + n], active, load(&x[row * N + n], active) * scale);
+          store(&product_x[row * N + n], active, load(&x[row * N + n], active) * scale_x);
         });
       }
       if (d_x != nullptr) {
@@ -88,8 +88,8 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
         for_lines<kLanes32>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           store_around(&d_x[row * N + n], active,
                        (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
-                        scale * load(&product[row * N + n], active) * (sum_d_y_x_gamma / float(N))) *
-                           scale,
+                        scale_x * load(&product_x[row * N + n], active) * (sum_d_y_x_gamma / float(N))) *
+                           scale_x,
                        around_caches);
         });
       }
@@ -101,12 +101,12 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         if (d_gamma != nullptr) {
-          Lanes<float, kLanes32> sum_d_y_product = 0.0f;
-          // One pass along row: sum_d_y_product.
+          Lanes<float, kLanes32> sum_d_y_product_x = 0.0f;
+          // One pass along row: sum_d_y_product_x.
           for (int64_t row = 0; row < rows; ++row) {
-            sum_d_y_product += load(&d_y[row * N + n], active) * load(&product[row * N + n], active);
+            sum_d_y_product_x += load(&d_y[row * N + n], active) * load(&product_x[row * N + n], active);
           }
-          store(&d_gamma[n], active, sum_d_y_product);
+          store(&d_gamma[n], active, sum_d_y_product_x);
         }
       });
     }
