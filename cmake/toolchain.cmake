@@ -1,4 +1,4 @@
-# How kgen's own code is compiled and linked. Everything hangs on the interface target `kgen_options`, so that a
+# How kgen's own code is compiled and linked. Everything depends on the interface target `kgen_options`, so that a
 # project that includes kgen keeps its own flags.
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   # Not RelWithDebInfo: debug information multiplies the time of every link against static LLVM.

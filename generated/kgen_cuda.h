@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_CUDA_REVISION 9
+#define KGEN_CUDA_REVISION 10
 
 #include <cmath>
 #include <cstring>
@@ -905,7 +905,7 @@ struct RowTeam {
     else if (chunks > 1)
       meet();  // before one block writes into the other's shared memory
   }
-  // Folds one value a thread over the row, in an order that hangs on the shape alone; each thread gets the
+  // Folds one value a thread over the row, in an order that depends on the shape alone; each thread gets the
   // result.
   template <class T, class Combine>
   __device__ inline T fold(T value, Combine combine) {

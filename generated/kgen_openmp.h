@@ -1124,8 +1124,8 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   IN_SET bool has(int) const { return true; }
 };
-// All of them, in a loop that writes around the caches: functions for it are made apart, without the
-// questions of others.
+// All of them, in a loop of streaming stores: a type of its own, so that its functions are compiled without
+// the tests that other loops need.
 template <int N>
 struct FarLanes : AllLanes<N> {};
 template <int N>
@@ -1564,12 +1564,12 @@ inline int64_t into_line(const T* at) {
   return int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % (64 / sizeof(T)));
 }
 
-// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of
-// functions that do nothing but ask.)
+// Prefetches the line, which another loop will need. Always inlined: compilers drop calls of functions that
+// only prefetch.
 inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 
-// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
-// compilers drop calls of functions that do nothing but ask.)
+// Prefetches what lies so many bytes further on, also beyond the array. Always inlined: compilers drop calls
+// of functions that only prefetch.
 template <class... Pointer>
 inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
   (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,
@@ -1820,7 +1820,7 @@ inline typename LanesOf<R, N>::type each_lane(Function function, Values... value
   return load(out, AllLanes<N>{});
 }
 
-// Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
+// Of equals the first; either where one is NaN: callers add the NaN to their results themselves.
 template <class T, int N>
 inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
   return b.v > a.v ? b.v : a.v;

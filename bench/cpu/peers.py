@@ -24,8 +24,8 @@ def giou_of(np_like, planes, clamped=True, eps=1e-5):
     return overlap / joined.clip(eps) - (hull - joined) / hull.clip(eps)
 
 
-def plain_giou(np_like, pred, target):
-    return giou_of(np_like, [a[..., i] for a in (pred, target) for i in range(4)], clamped=False)
+def giou_of_boxes(np_like, pred, target):
+    return giou_of(np_like, [a[..., i] for a in (pred, target) for i in range(4)])
 
 
 def kind(name):
@@ -43,8 +43,8 @@ def shared(np_like, act, a):
 
     def loss_of(pred, target):
         mask = target[..., 3] != 0
-        values = plain_giou(np_like, pred, target) * mask
-        return values, mask, values.sum() / mask.sum().clip(1)
+        values = giou_of_boxes(np_like, pred, target) * mask
+        return values, mask, (mask * (1 - values)).sum() / mask.sum().clip(1)
 
     def masked_softmax(x, length):
         key, query = np_like.arange(x.shape[-1]), np_like.arange(x.shape[-2])
@@ -77,9 +77,9 @@ def torch_peer(compiled):
     torch.set_num_threads(torch.get_num_threads())
 
     def ragged_loss(start, pred, target):
-        values = plain_giou(torch, pred, target)
-        picture = torch.segment_reduce(values, "sum", offsets=start)
-        return values, picture / start.diff().clip(1), values.mean()
+        values = giou_of_boxes(torch, pred, target)
+        picture = torch.segment_reduce(1 - values, "sum", offsets=start)
+        return values, picture / start.diff().clip(1), (1 - values).mean()
 
     table = shared(torch, functional, None) | {
         "transpose": lambda x: x.t().contiguous(),
@@ -164,11 +164,11 @@ def jax_peer():
         return jax.lax.reduce_window(x, start, fold, (1, 1, 3, 3), (1, 1, 2, 2), ((0, 0), (0, 0), (1, 1), (1, 1)))
 
     def ragged_loss(start, pred, target):
-        values = plain_giou(jnp, pred, target)
+        values = giou_of_boxes(jnp, pred, target)
         rows = len(start) - 1
         picture = jnp.repeat(jnp.arange(rows), jnp.diff(start), total_repeat_length=len(values))
-        sums = jax.ops.segment_sum(values, picture, rows, indices_are_sorted=True)
-        return values, sums / jnp.diff(start).clip(1), values.mean()
+        sums = jax.ops.segment_sum(1 - values, picture, rows, indices_are_sorted=True)
+        return values, sums / jnp.diff(start).clip(1), (1 - values).mean()
 
     table = shared(jnp, act, None) | {
         "transpose": lambda x: x.T.copy(),
@@ -351,7 +351,7 @@ def numba_peer():
 
     @njit
     def one_giou(p, t):
-        overlap = (min(p[2], t[2]) - max(p[0], t[0])) * (min(p[3], t[3]) - max(p[1], t[1]))
+        overlap = max(min(p[2], t[2]) - max(p[0], t[0]), zero) * max(min(p[3], t[3]) - max(p[1], t[1]), zero)
         joined = (p[2] - p[0]) * (p[3] - p[1]) + (t[2] - t[0]) * (t[3] - t[1]) - overlap
         hull = (max(p[2], t[2]) - min(p[0], t[0])) * (max(p[3], t[3]) - min(p[1], t[1]))
         return overlap / max(joined, eps) - (hull - joined) / max(hull, eps)
@@ -366,7 +366,7 @@ def numba_peer():
                 v = one_giou(pred[b, n], target[b, n]) if valid else zero
                 mask[b, n] = valid
                 values[b, n] = v
-                s += v
+                s += 1 - v if valid else zero
                 found += valid
             total += s
             count += found
@@ -379,7 +379,7 @@ def numba_peer():
             s = zero
             for n in range(start[b], start[b + 1]):
                 values[n] = one_giou(pred[n], target[n])
-                s += values[n]
+                s += 1 - values[n]
             picture[b] = s / np.float32(max(start[b + 1] - start[b], 1))
             total += s
         loss[0] = total / max(values.size, 1)

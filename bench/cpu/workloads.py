@@ -23,7 +23,7 @@ class Workload:
     goal: float | None
     operations: int = 0
     scalars: dict = field(default_factory=dict)
-    by_row: bool = True  # do rows of the outputs hang on the same rows of the inputs?
+    by_row: bool = True  # do rows of the outputs depend on the same rows of the inputs?
     tolerance: float = 2e-5
     beats: dict = field(default_factory=dict)  # goals against single peers
 
@@ -152,7 +152,7 @@ def average_pool(a):
 
 
 def corners(rng, *shape):
-    """Boxes as left, top, right, bottom side by side; all of them meet, so that plain forms of GIoU hold."""
+    """Boxes as left, top, right, bottom side by side; all of them meet."""
     return np.concatenate([rng.random((*shape, 2), np.float32), 1 + rng.random((*shape, 2), np.float32)], -1)
 
 
@@ -170,7 +170,7 @@ def padded_boxes(rng, s):
 def giou_loss(a):
     mask = a["target"][..., 3] != 0
     values = box_giou(a) * mask
-    return {"giou": values, "mask": mask, "loss": values.sum() / max(mask.sum(), 1)}
+    return {"giou": values, "mask": mask, "loss": (mask * (1 - values)).sum() / max(mask.sum(), 1)}
 
 
 def packed_boxes(rng, s):
@@ -182,8 +182,8 @@ def packed_boxes(rng, s):
 
 def giou_loss_ragged(a):
     values, start = box_giou(a), a["box_start"].astype(np.int64)
-    sums = np.add.reduceat(np.append(values, 0), start[:-1]) * (np.diff(start) > 0)
-    return {"giou": values, "picture_loss": sums / np.maximum(np.diff(start), 1), "loss": values.mean()}
+    sums = np.add.reduceat(np.append(1 - values, 0), start[:-1]) * (np.diff(start) > 0)
+    return {"giou": values, "picture_loss": sums / np.maximum(np.diff(start), 1), "loss": (1 - values).mean()}
 
 
 def cross_entropy(a):

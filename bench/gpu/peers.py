@@ -43,7 +43,7 @@ def giou_loss(o):
     fields = {f"{side}_{box[0]}": o[box][..., i] for box in ("pred", "target") for i, side in enumerate(SIDES)}
     mask = o["target"][..., 3] != 0
     value = giou(fields, True) * mask
-    return value, mask, value.sum() / mask.sum().clamp(min=1)
+    return value, mask, (mask * (1 - value)).sum() / mask.sum().clamp(min=1)
 
 
 SIDES = ("left", "top", "right", "bottom")

@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   float* const p = take<float>(tile, 64);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
-    const Index s_ = Index(item % S);
+    const Index s_index = Index(item % S);
     float m = 0.0f;
     float l = 0.0f;
     for (Index j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
@@ -66,42 +66,44 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         }
         __syncthreads();
       }
-      float greatest = -INFINITY;
-      float greatest_own = -INFINITY;
+      float greatest_s = -INFINITY;
+      float greatest_s_own = -INFINITY;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
-        float total = 0.0f;
+        float sum_q_k = 0.0f;
+        // One pass along d: sum_q_k.
         for (Index d = 0; d < 64; ++d) {
-          total += to_value<T>(q[(bh * S + s_) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
+          sum_q_k += to_value<T>(q[(bh * S + s_index) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
         }
-        s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
-        greatest_own = maximum(greatest_own, s[r - j * 64]);
+        s[r - j * 64] = int64_t(r) <= int64_t(s_index) ? scale * sum_q_k : -INFINITY;
+        greatest_s_own = maximum(greatest_s_own, s[r - j * 64]);
       }
-      greatest = maximum(greatest, block_fold(greatest_own, [](float one, float other) {
-                           return float(maximum(one, other));
-                         }));
+      greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
+                             return float(maximum(one, other));
+                           }));
       __syncthreads();
-      const float m_new = maximum(m, greatest);
+      const float m_new = maximum(m, greatest_s);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
-      float total2 = 0.0f;
-      float total2_own = 0.0f;
+      float sum_p = 0.0f;
+      float sum_p_own = 0.0f;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
-        total2_own += p[r - j * 64];
+        sum_p_own += p[r - j * 64];
       }
-      total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
+      sum_p = sum_p + block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
       __syncthreads();
-      l = l * fix + total2;
+      l = l * fix + sum_p;
       for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-        float total = 0.0f;
+        float sum_p_v = 0.0f;
+        // One pass along r: sum_p_v.
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total += to_value<T>(to_stored<T>(p[r - j * 64])) * to_value<T>(v[(bh * R + r) * 64 + d]);
+          sum_p_v += to_value<T>(to_stored<T>(p[r - j * 64])) * to_value<T>(v[(bh * R + r) * 64 + d]);
         }
-        acc[d] = acc[d] * fix + total;
+        acc[d] = acc[d] * fix + sum_p_v;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
-          o[(bh * S + s_) * 64 + d] = to_stored<T>(l > 0.0f ? acc[d] / l : 0.0f);
+          o[(bh * S + s_index) * 64 + d] = to_stored<T>(l > 0.0f ? acc[d] / l : 0.0f);
         }
       }
       __syncthreads();
@@ -156,7 +158,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   float* const p = take<float>(tile, 64);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
-    const Index s_ = Index(item % S);
+    const Index s_index = Index(item % S);
     float m = 0.0f;
     float l = 0.0f;
     for (Index j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
@@ -172,42 +174,44 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         }
         __syncthreads();
       }
-      float greatest = -INFINITY;
-      float greatest_own = -INFINITY;
+      float greatest_s = -INFINITY;
+      float greatest_s_own = -INFINITY;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
-        float total = 0.0f;
+        float sum_q_k = 0.0f;
+        // One pass along d: sum_q_k.
         for (Index d = 0; d < 128; ++d) {
-          total += to_value<T>(q[(bh * S + s_) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
+          sum_q_k += to_value<T>(q[(bh * S + s_index) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
         }
-        s[r - j * 64] = int64_t(r) <= int64_t(s_) ? scale * total : -INFINITY;
-        greatest_own = maximum(greatest_own, s[r - j * 64]);
+        s[r - j * 64] = int64_t(r) <= int64_t(s_index) ? scale * sum_q_k : -INFINITY;
+        greatest_s_own = maximum(greatest_s_own, s[r - j * 64]);
       }
-      greatest = maximum(greatest, block_fold(greatest_own, [](float one, float other) {
-                           return float(maximum(one, other));
-                         }));
+      greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
+                             return float(maximum(one, other));
+                           }));
       __syncthreads();
-      const float m_new = maximum(m, greatest);
+      const float m_new = maximum(m, greatest_s);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
-      float total2 = 0.0f;
-      float total2_own = 0.0f;
+      float sum_p = 0.0f;
+      float sum_p_own = 0.0f;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
-        total2_own += p[r - j * 64];
+        sum_p_own += p[r - j * 64];
       }
-      total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
+      sum_p = sum_p + block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
       __syncthreads();
-      l = l * fix + total2;
+      l = l * fix + sum_p;
       for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-        float total = 0.0f;
+        float sum_p_v = 0.0f;
+        // One pass along r: sum_p_v.
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          total += to_value<T>(to_stored<T>(p[r - j * 64])) * to_value<T>(v[(bh * R + r) * 128 + d]);
+          sum_p_v += to_value<T>(to_stored<T>(p[r - j * 64])) * to_value<T>(v[(bh * R + r) * 128 + d]);
         }
-        acc[d] = acc[d] * fix + total;
+        acc[d] = acc[d] * fix + sum_p_v;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
-          o[(bh * S + s_) * 128 + d] = to_stored<T>(l > 0.0f ? acc[d] / l : 0.0f);
+          o[(bh * S + s_index) * 128 + d] = to_stored<T>(l > 0.0f ? acc[d] / l : 0.0f);
         }
       }
       __syncthreads();

@@ -39,7 +39,7 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
   in_parallel(product_of(larger(1, ceil_div(R, 64)), S, 64, R, B * H) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_ = 0; s_ < S; ++s_) {
+      for (int64_t s_index = 0; s_index < S; ++s_index) {
         float m = 0.0f;
         float l = 0.0f;
         float acc[64] = {};
@@ -47,50 +47,55 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
           if (j == 0) {
             m = -INFINITY;
             l = 0.0f;
+            // One pass along d: fills acc.
             for_lanes<kLanes32>(0, 64,
                                 [=, &acc](int64_t d, auto active) IN_SET { store(&acc[d], active, 0.0f); });
           }
-          float greatest = -INFINITY;
+          float greatest_s = -INFINITY;
           float s[64] = {};
+          // One pass along r: greatest_s; fills s.
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            float total = 0.0f;
-            Sum<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) IN_SET {
-              total_lanes += keep(active,
-                                  to_value<T>(load(&q[(bh * S + s_) * 64 + d], active)) *
-                                      to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
-                                  0.0f);
+            float sum_q_k = 0.0f;
+            // One pass along d: sum_q_k.
+            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+            for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+              sum_q_k_lanes += keep(active,
+                                    to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) *
+                                        to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
+                                    0.0f);
             });
-            total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s_here = r <= s_ ? scale * total : -INFINITY;
+            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            const float s_here = r <= s_index ? scale * sum_q_k : -INFINITY;
             s[r - j * 64] = s_here;
-            greatest = maximum(greatest, s_here);
+            greatest_s = maximum(greatest_s, s_here);
           }
-          const float m_new = maximum(m, greatest);
+          const float m_new = maximum(m, greatest_s);
           const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
           m = m_new;
-          float total2 = 0.0f;
+          float sum_p = 0.0f;
           float p[64] = {};
-          Sum<float, kLanes32> total2_lanes = 0.0f;
+          // One pass along r: sum_p; fills p.
+          Sum<float, kLanes32> sum_p_lanes = 0.0f;
           for_lanes<kLanes32>(
-              j * 64, smaller(j * 64 + 64, R), [=, &total2_lanes, &s, &p](int64_t r, auto active) IN_SET {
+              j * 64, smaller(j * 64 + 64, R), [=, &sum_p_lanes, &s, &p](int64_t r, auto active) IN_SET {
                 const auto p_here = m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
                                                        : exp(load(&s[r - j * 64], active) - m_new);
                 store(&p[r - j * 64], active, p_here);
-                total2_lanes += keep(active, p_here, 0.0f);
+                sum_p_lanes += keep(active, p_here, 0.0f);
               });
-          total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          l = l * fix + total2;
+          sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          l = l * fix + sum_p;
           for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> total = 0.0f;
+            Lanes<float, kLanes32> sum_p_v = 0.0f;
+            // One pass along r: sum_p_v.
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              total += to_value<T>(to_stored<T>(p[r - j * 64])) *
-                       to_value<T>(load(&v[(bh * R + r) * 64 + d], active));
+              sum_p_v += to_value<T>(to_stored<T>(p[r - j * 64])) *
+                         to_value<T>(load(&v[(bh * R + r) * 64 + d], active));
             }
-            store(&acc[d], active, load(&acc[d], active) * fix + total);
+            store(&acc[d], active, load(&acc[d], active) * fix + sum_p_v);
             if (j == larger(1, ceil_div(R, 64)) - 1) {
               store(
-                  &o[(bh * S + s_) * 64 + d], active,
+                  &o[(bh * S + s_index) * 64 + d], active,
                   to_stored<T>(l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f)));
             }
           });
@@ -125,56 +130,61 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
     float* const acc = reinterpret_cast<float*>(mine + space.acc);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_ = 0; s_ < S; ++s_) {
+      for (int64_t s_index = 0; s_index < S; ++s_index) {
         float m = 0.0f;
         float l = 0.0f;
         for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
           if (j == 0) {
             m = -INFINITY;
             l = 0.0f;
+            // One pass along d: fills acc.
             for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET { store(&acc[d], active, 0.0f); });
           }
-          float greatest = -INFINITY;
+          float greatest_s = -INFINITY;
           float s[64] = {};
+          // One pass along r: greatest_s; fills s.
           for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            float total = 0.0f;
-            Sum<float, kLanes32> total_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) IN_SET {
-              total_lanes += keep(active,
-                                  to_value<T>(load(&q[(bh * S + s_) * 128 + d], active)) *
-                                      to_value<T>(load(&k[(bh * R + r) * 128 + d], active)),
-                                  0.0f);
+            float sum_q_k = 0.0f;
+            // One pass along d: sum_q_k.
+            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+            for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+              sum_q_k_lanes += keep(active,
+                                    to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)) *
+                                        to_value<T>(load(&k[(bh * R + r) * 128 + d], active)),
+                                    0.0f);
             });
-            total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s_here = r <= s_ ? scale * total : -INFINITY;
+            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            const float s_here = r <= s_index ? scale * sum_q_k : -INFINITY;
             s[r - j * 64] = s_here;
-            greatest = maximum(greatest, s_here);
+            greatest_s = maximum(greatest_s, s_here);
           }
-          const float m_new = maximum(m, greatest);
+          const float m_new = maximum(m, greatest_s);
           const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
           m = m_new;
-          float total2 = 0.0f;
+          float sum_p = 0.0f;
           float p[64] = {};
-          Sum<float, kLanes32> total2_lanes = 0.0f;
+          // One pass along r: sum_p; fills p.
+          Sum<float, kLanes32> sum_p_lanes = 0.0f;
           for_lanes<kLanes32>(
-              j * 64, smaller(j * 64 + 64, R), [=, &total2_lanes, &s, &p](int64_t r, auto active) IN_SET {
+              j * 64, smaller(j * 64 + 64, R), [=, &sum_p_lanes, &s, &p](int64_t r, auto active) IN_SET {
                 const auto p_here = m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
                                                        : exp(load(&s[r - j * 64], active) - m_new);
                 store(&p[r - j * 64], active, p_here);
-                total2_lanes += keep(active, p_here, 0.0f);
+                sum_p_lanes += keep(active, p_here, 0.0f);
               });
-          total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          l = l * fix + total2;
+          sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          l = l * fix + sum_p;
           for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> total = 0.0f;
+            Lanes<float, kLanes32> sum_p_v = 0.0f;
+            // One pass along r: sum_p_v.
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              total += to_value<T>(to_stored<T>(p[r - j * 64])) *
-                       to_value<T>(load(&v[(bh * R + r) * 128 + d], active));
+              sum_p_v += to_value<T>(to_stored<T>(p[r - j * 64])) *
+                         to_value<T>(load(&v[(bh * R + r) * 128 + d], active));
             }
-            store(&acc[d], active, load(&acc[d], active) * fix + total);
+            store(&acc[d], active, load(&acc[d], active) * fix + sum_p_v);
             if (j == larger(1, ceil_div(R, 64)) - 1) {
               store(
-                  &o[(bh * S + s_) * 128 + d], active,
+                  &o[(bh * S + s_index) * 128 + d], active,
                   to_stored<T>(l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f)));
             }
           });

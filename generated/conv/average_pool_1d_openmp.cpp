@@ -38,19 +38,20 @@ void average_pool_1d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t q_first = 0; q_first < Q; q_first += 256) {
         for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-          Lanes<float, kLanes32> total = 0.0f;
-          Lanes<int32_t, kLanes32> total2 = 0;
+          Lanes<float, kLanes32> sum_x = 0.0f;
+          Lanes<int32_t, kLanes32> count = 0;
+          // One pass along j: sum_x and count.
           for (int64_t j = 0; j < 3; ++j) {
             const auto chosen = active && inside<2>(2 * q + j - 1, W, active);
             if (any_lane(chosen)) {
-              total += keep(chosen,
+              sum_x += keep(chosen,
                             to_value<T>(load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active,
                                                        Stored<T>(0))),
                             0.0f);
             }
-            total2 += keep(chosen, Lanes<int32_t, kLanes32>(1), 0);
+            count += keep(chosen, Lanes<int32_t, kLanes32>(1), 0);
           }
-          store_around(&y[bc * Q + q], active, to_stored<T>(total / convert<float>(total2)), around_caches);
+          store_around(&y[bc * Q + q], active, to_stored<T>(sum_x / convert<float>(count)), around_caches);
         });
       }
     }

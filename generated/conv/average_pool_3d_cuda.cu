@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -31,17 +31,18 @@ __global__ void __launch_bounds__(256)
   const Index o = Index(item / Q / P % O);
   const Index p = Index(item / Q % P);
   const Index q = Index(item % Q);
-  float total = 0.0f;
+  float sum_x = 0.0f;
   for (Index k = 0; k < 2; ++k) {
     for (Index i = 0; i < 2; ++i) {
+      // One pass along j: sum_x.
       for (Index j = 0; j < 2; ++j) {
-        total +=
+        sum_x +=
             to_value<T>(x[((bc * D + 2 * int64_t(o) + int64_t(k)) * H + 2 * int64_t(p) + int64_t(i)) * W +
                           2 * int64_t(q) + int64_t(j)]);
       }
     }
   }
-  y[((bc * O + o) * P + p) * Q + q] = to_stored<T>(total / float(int64_t(2) * int64_t(2) * int64_t(2)));
+  y[((bc * O + o) * P + p) * Q + q] = to_stored<T>(sum_x / float(int64_t(2) * int64_t(2) * int64_t(2)));
 }
 
 template <class Index, class T>

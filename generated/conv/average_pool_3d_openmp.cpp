@@ -44,17 +44,18 @@ void average_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int
             for (int64_t p = 0; p < P; ++p) {
               for (int64_t q_first = 0; q_first < Q; q_first += 256) {
                 for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-                  Lanes<float, kLanes32> total = 0.0f;
+                  Lanes<float, kLanes32> sum_x = 0.0f;
                   for (int64_t k = 0; k < 2; ++k) {
                     for (int64_t i = 0; i < 2; ++i) {
+                      // One pass along j: sum_x.
                       for (int64_t j = 0; j < 2; ++j) {
-                        total += to_value<T>(load_every(
+                        sum_x += to_value<T>(load_every(
                             &x[((bc * D + 2 * o + k) * H + 2 * p + i) * W + 2 * q + j], 2, active));
                       }
                     }
                   }
                   store_around(&y[((bc * O + o) * P + p) * Q + q], active,
-                               to_stored<T>(quotient(total, float(2 * 2 * 2))), around_caches);
+                               to_stored<T>(quotient(sum_x, float(2 * 2 * 2))), around_caches);
                 });
               }
             }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -29,19 +29,20 @@ __global__ void __launch_bounds__(256)
   const Index bc = Index(item / Q / P);
   const Index p = Index(item / Q % P);
   const Index q = Index(item % Q);
-  float total = 0.0f;
-  int32_t total2 = 0;
+  float sum_x = 0.0f;
+  int32_t count = 0;
   for (Index i = 0; i < 3; ++i) {
+    // One pass along j: sum_x and count.
     for (Index j = 0; j < 3; ++j) {
-      total += inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
+      sum_x += inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
                    ? to_value<T>(
                          x[(bc * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) + int64_t(j) - 1])
                    : 0.0f;
-      total2 = total2 + int32_t(int64_t(inside(2 * int64_t(p) + int64_t(i) - 1, H) &&
-                                        inside(2 * int64_t(q) + int64_t(j) - 1, W)));
+      count = count + int32_t(int64_t(inside(2 * int64_t(p) + int64_t(i) - 1, H) &&
+                                      inside(2 * int64_t(q) + int64_t(j) - 1, W)));
     }
   }
-  y[(bc * P + p) * Q + q] = to_stored<T>(total / float(int64_t(total2)));
+  y[(bc * P + p) * Q + q] = to_stored<T>(sum_x / float(int64_t(count)));
 }
 
 template <class Index, class T>

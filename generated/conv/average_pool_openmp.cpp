@@ -41,20 +41,21 @@ void average_pool(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_
           for (int64_t p = 0; p < P; ++p) {
             for (int64_t q_first = 0; q_first < Q; q_first += 256) {
               for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-                Lanes<float, kLanes32> total = 0.0f;
-                Lanes<int32_t, kLanes32> total2 = 0;
+                Lanes<float, kLanes32> sum_x = 0.0f;
+                Lanes<int32_t, kLanes32> count = 0;
                 for (int64_t i = 0; i < 3; ++i) {
+                  // One pass along j: sum_x and count.
                   for (int64_t j = 0; j < 3; ++j) {
-                    total +=
+                    sum_x +=
                         (inside(2 * p + i - 1, H)
                              ? to_value<T>(load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
                                                           2 * q + j - 1, W, active, Stored<T>(0)))
                              : 0.0f);
-                    total2 += convert<int32_t>(inside(2 * p + i - 1, H) ? inside<2>(2 * q + j - 1, W, active)
-                                                                        : Mask<kLanes32>(false));
+                    count += convert<int32_t>(inside(2 * p + i - 1, H) ? inside<2>(2 * q + j - 1, W, active)
+                                                                       : Mask<kLanes32>(false));
                   }
                 }
-                store_around(&y[(bc * P + p) * Q + q], active, to_stored<T>(total / convert<float>(total2)),
+                store_around(&y[(bc * P + p) * Q + q], active, to_stored<T>(sum_x / convert<float>(count)),
                              around_caches);
               });
             }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -33,6 +33,7 @@ __global__ void __launch_bounds__(256) conv2d_kernel(const float* x, const float
   float s = 0.0f;
   for (Index c = 0; c < C; ++c) {
     for (Index i = 0; i < 3; ++i) {
+      // One pass along j: s.
       for (Index j = 0; j < 3; ++j) {
         s += (inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
                   ? x[((b * C + c) * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) + int64_t(j) -

@@ -46,6 +46,7 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
                   Lanes<float, kLanes32> s = 0.0f;
                   for (int64_t c = 0; c < C; ++c) {
                     for (int64_t i = 0; i < 3; ++i) {
+                      // One pass along j: s.
                       for (int64_t j = 0; j < 3; ++j) {
                         s += (inside(2 * p + i - 1, H)
                                   ? load_inside<2>(x, ((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1,

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,16 +24,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     frames_energy_kernel(const float* x, float* energy, Index W) {
   const int64_t F = larger(floor_div(W - 400, 160) + 1, 0);
   for (Index item = Index(blockIdx.x); item < F; item += Index(gridDim.x)) {
-    const Index f_ = item;
-    float total = 0.0f;
-    float total_own = 0.0f;
-    for (Index w = Index(160 * f_) + Index(threadIdx.x); w < 160 * f_ + 400; w += Index(blockDim.x)) {
-      total_own += (inside(w, W) ? x[w] : 0.0f) * (inside(w, W) ? x[w] : 0.0f);
+    const Index f_step = item;
+    float sum_x_squared = 0.0f;
+    float sum_x_squared_own = 0.0f;
+    for (Index w = Index(160 * f_step) + Index(threadIdx.x); w < 160 * f_step + 400; w += Index(blockDim.x)) {
+      sum_x_squared_own += (inside(w, W) ? x[w] : 0.0f) * (inside(w, W) ? x[w] : 0.0f);
     }
-    total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-    for (Index f = f_ + Index(threadIdx.x); f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0));
-         f += Index(blockDim.x)) {
-      energy[f] = total;
+    sum_x_squared =
+        sum_x_squared + block_fold(sum_x_squared_own, [](float a, float b) { return float(a + b); });
+    for (Index f = f_step + Index(threadIdx.x);
+         f < smaller(f_step + 1, larger(floor_div(W - 400, 160) + 1, 0)); f += Index(blockDim.x)) {
+      energy[f] = sum_x_squared;
     }
   }
 }

@@ -33,17 +33,20 @@ void frames_energy(const float* x, float* energy, int64_t W) {
   const int64_t F = larger(floor_div(W - 400, 160) + 1, 0);
   in_parallel(product_of(F, W) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
-    for (int64_t f_ = 0; f_ < F; ++f_) {
-      float total = 0.0f;
-      Sum<float, kLanes32> total_lanes = 0.0f;
-      for_lanes<kLanes32>(160 * f_, 160 * f_ + 400, [=, &total_lanes](int64_t w, auto active) IN_SET {
-        total_lanes +=
-            keep(active, load_inside<1>(x, w, w, W, active, 0.0f) * load_inside<1>(x, w, w, W, active, 0.0f),
-                 0.0f);
-      });
-      total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
-      for (int64_t f = f_; f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0)); ++f) {
-        energy[f] = total;
+    for (int64_t f_step = 0; f_step < F; ++f_step) {
+      float sum_x_squared = 0.0f;
+      // One pass along w: sum_x_squared.
+      Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
+      for_lanes<kLanes32>(
+          160 * f_step, 160 * f_step + 400, [=, &sum_x_squared_lanes](int64_t w, auto active) IN_SET {
+            sum_x_squared_lanes += keep(
+                active, load_inside<1>(x, w, w, W, active, 0.0f) * load_inside<1>(x, w, w, W, active, 0.0f),
+                0.0f);
+          });
+      sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+      // One pass along f: fills energy.
+      for (int64_t f = f_step; f < smaller(f_step + 1, larger(floor_div(W - 400, 160) + 1, 0)); ++f) {
+        energy[f] = sum_x_squared;
       }
     }
   });

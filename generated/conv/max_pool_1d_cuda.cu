@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -28,13 +28,14 @@ __global__ void __launch_bounds__(256)
   if (item >= B * C * Q) return;
   const Index bc = Index(item / Q);
   const Index q = Index(item % Q);
-  float greatest = -INFINITY;
+  float greatest_x = -INFINITY;
+  // One pass along j: greatest_x.
   for (Index j = 0; j < 3; ++j) {
-    greatest = maximum(greatest, inside(2 * int64_t(q) + int64_t(j) - 1, W)
-                                     ? to_value<T>(x[bc * W + 2 * int64_t(q) + int64_t(j) - 1])
-                                     : -INFINITY);
+    greatest_x = maximum(greatest_x, inside(2 * int64_t(q) + int64_t(j) - 1, W)
+                                         ? to_value<T>(x[bc * W + 2 * int64_t(q) + int64_t(j) - 1])
+                                         : -INFINITY);
   }
-  y[bc * Q + q] = to_stored<T>(greatest);
+  y[bc * Q + q] = to_stored<T>(greatest_x);
 }
 
 template <class Index, class T>

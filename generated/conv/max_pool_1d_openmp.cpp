@@ -39,12 +39,13 @@ void max_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) 
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t q_first = 0; q_first < Q; q_first += 256) {
         for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-          Lanes<float, kLanes32> greatest = -INFINITY;
+          Lanes<float, kLanes32> greatest_x = -INFINITY;
+          // One pass along j: greatest_x.
           for (int64_t j = 0; j < 3; ++j) {
-            greatest = maximum(
-                greatest, load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active, -INFINITY));
+            greatest_x = maximum(
+                greatest_x, load_inside<2>(x, bc * W + 2 * q + j - 1, 2 * q + j - 1, W, active, -INFINITY));
           }
-          store_around(&y[bc * Q + q], active, greatest, around_caches);
+          store_around(&y[bc * Q + q], active, greatest_x, around_caches);
         });
       }
     }
@@ -60,14 +61,15 @@ void max_pool_1d_bf16(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int6
     for (int64_t bc = 0; bc < B * C; ++bc) {
       for (int64_t q_first = 0; q_first < Q; q_first += 256) {
         for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-          Lanes<float, kLanes32> greatest = -INFINITY;
+          Lanes<float, kLanes32> greatest_x = -INFINITY;
+          // One pass along j: greatest_x.
           for (int64_t j = 0; j < 3; ++j) {
             const auto x_at = gather<float>(q, active, [&](int64_t q_at) IN_SET {
               return inside(2 * q_at + j - 1, W) ? from_bf16(x[bc * W + 2 * q_at + j - 1]) : -INFINITY;
             });
-            greatest = maximum(greatest, x_at);
+            greatest_x = maximum(greatest_x, x_at);
           }
-          store_around(&y[bc * Q + q], active, to_bf16(greatest), around_caches);
+          store_around(&y[bc * Q + q], active, to_bf16(greatest_x), around_caches);
         });
       }
     }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -32,19 +32,20 @@ __global__ void __launch_bounds__(256)
   const Index o = Index(item / Q / P % O);
   const Index p = Index(item / Q % P);
   const Index q = Index(item % Q);
-  float greatest = -INFINITY;
+  float greatest_x = -INFINITY;
   for (Index k = 0; k < 2; ++k) {
     for (Index i = 0; i < 2; ++i) {
+      // One pass along j: greatest_x.
       for (Index j = 0; j < 2; ++j) {
-        greatest = maximum(
-            greatest,
+        greatest_x = maximum(
+            greatest_x,
             to_value<T>(
                 x[((bc * D + 2 * int64_t(o) + int64_t(k)) * H + 2 * int64_t(p) + int64_t(i)) * W +
                   2 * int64_t(q) + int64_t(j)]));
       }
     }
   }
-  y[((bc * O + o) * P + p) * Q + q] = to_stored<T>(greatest);
+  y[((bc * O + o) * P + p) * Q + q] = to_stored<T>(greatest_x);
 }
 
 template <class Index, class T>

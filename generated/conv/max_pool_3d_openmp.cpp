@@ -45,18 +45,19 @@ void max_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t
             for (int64_t p = 0; p < P; ++p) {
               for (int64_t q_first = 0; q_first < Q; q_first += 256) {
                 for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-                  Lanes<float, kLanes32> greatest = -INFINITY;
+                  Lanes<float, kLanes32> greatest_x = -INFINITY;
                   for (int64_t k = 0; k < 2; ++k) {
                     for (int64_t i = 0; i < 2; ++i) {
+                      // One pass along j: greatest_x.
                       for (int64_t j = 0; j < 2; ++j) {
-                        greatest = maximum(
-                            greatest,
+                        greatest_x = maximum(
+                            greatest_x,
                             to_value<T>(load_every(&x[((bc * D + 2 * o + k) * H + 2 * p + i) * W + 2 * q + j],
                                                    2, active)));
                       }
                     }
                   }
-                  store_around(&y[((bc * O + o) * P + p) * Q + q], active, to_stored<T>(greatest),
+                  store_around(&y[((bc * O + o) * P + p) * Q + q], active, to_stored<T>(greatest_x),
                                around_caches);
                 });
               }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -30,16 +30,18 @@ __global__ void __launch_bounds__(256)
   const Index bc = Index(item / Q / P);
   const Index p = Index(item / Q % P);
   const Index q = Index(item % Q);
-  float greatest = -INFINITY;
+  float greatest_x = -INFINITY;
   for (Index i = 0; i < 3; ++i) {
+    // One pass along j: greatest_x.
     for (Index j = 0; j < 3; ++j) {
-      greatest = maximum(
-          greatest, inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
-                        ? x[(bc * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) + int64_t(j) - 1]
-                        : -INFINITY);
+      greatest_x =
+          maximum(greatest_x,
+                  inside(2 * int64_t(p) + int64_t(i) - 1, H) && inside(2 * int64_t(q) + int64_t(j) - 1, W)
+                      ? x[(bc * H + 2 * int64_t(p) + int64_t(i) - 1) * W + 2 * int64_t(q) + int64_t(j) - 1]
+                      : -INFINITY);
     }
   }
-  y[(bc * P + p) * Q + q] = greatest;
+  y[(bc * P + p) * Q + q] = greatest_x;
 }
 
 template <class Index>

@@ -42,17 +42,18 @@ void max_pool(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t
           for (int64_t p = 0; p < P; ++p) {
             for (int64_t q_first = 0; q_first < Q; q_first += 256) {
               for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-                Lanes<float, kLanes32> greatest = -INFINITY;
+                Lanes<float, kLanes32> greatest_x = -INFINITY;
                 for (int64_t i = 0; i < 3; ++i) {
+                  // One pass along j: greatest_x.
                   for (int64_t j = 0; j < 3; ++j) {
-                    greatest = maximum(greatest,
-                                       (inside(2 * p + i - 1, H)
-                                            ? load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
-                                                             2 * q + j - 1, W, active, -INFINITY)
-                                            : -INFINITY));
+                    greatest_x = maximum(
+                        greatest_x, (inside(2 * p + i - 1, H)
+                                         ? load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
+                                                          2 * q + j - 1, W, active, -INFINITY)
+                                         : -INFINITY));
                   }
                 }
-                store_around(&y[(bc * P + p) * Q + q], active, greatest, around_caches);
+                store_around(&y[(bc * P + p) * Q + q], active, greatest_x, around_caches);
               });
             }
           }

@@ -36,6 +36,7 @@ void activation_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, in
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        // One pass along n: fills y.
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
                             [=](int64_t n, auto active) IN_SET {
                               const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
@@ -57,6 +58,7 @@ void activation_gelu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, in
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        // One pass along n: fills y.
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
                             [=](int64_t n, auto active) IN_SET {
                               const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
@@ -79,6 +81,7 @@ void activation_silu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, in
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        // One pass along n: fills y.
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
                             [=](int64_t n, auto active) IN_SET {
                               const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
@@ -101,6 +104,7 @@ void activation_squared_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        // One pass along n: fills y.
         for_lines<kLanes32>(around_caches, &y[row * N + n_first], n_first, smaller(n_first + 4096, N),
                             [=](int64_t n, auto active) IN_SET {
                               const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +

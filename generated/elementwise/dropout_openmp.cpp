@@ -36,6 +36,7 @@ void dropout(const Stored<T>* x, float rate, int64_t seed, Stored<T>* y, bool* k
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        // One pass along n: fills kept and y.
         for_lines<kLanes32>(
             around_caches, &y[m * N + n_first], n_first, smaller(n_first + 4096, N),
             [=](int64_t n, auto active) IN_SET {

@@ -34,6 +34,7 @@ void iota(int32_t* z, int64_t N) {
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      // One pass along n: fills z.
       for_lines<kLanes32>(around_caches, &z[n_first], n_first, smaller(n_first + 4096, N),
                           [=](int64_t n, auto active) IN_SET {
                             store_around(&z[n], active, positions_as<int32_t, kLanes32>(n), around_caches);

@@ -36,6 +36,7 @@ void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64
     OMP(omp for schedule(static) nowait)
     for (int64_t h = 0; h < H; ++h) {
       const float cy = y0 + step * float(h);
+      // One pass along w: fills count.
       for_lanes<kLanes32>(0, W, [=](int64_t w, auto active) IN_SET {
         Lanes<float, kLanes32> x = 0.0f;
         Lanes<float, kLanes32> y = 0.0f;

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -34,14 +34,15 @@ __global__ void __launch_bounds__(256) rope_kernel(const Stored<T>* x, const flo
   const Index r_first = group * kElements;
   const Index remaining = Index(R - r_first);
   const auto x_pack = load_pack<kElements>(&x[((b * S + s) * H + h) * 2 * R + r_first], remaining);
-  const auto x_pack2 = load_pack<kElements>(&x[(((b * S + s) * H + h) * 2 + 1) * R + r_first], remaining);
+  const auto x_other_pack =
+      load_pack<kElements>(&x[(((b * S + s) * H + h) * 2 + 1) * R + r_first], remaining);
   const auto cosine_pack = load_pack<kElements>(&cosine[s * R + r_first], remaining);
   const auto sine_pack = load_pack<kElements>(&sine[s * R + r_first], remaining);
   Pack<Stored<T>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
     const float one = to_value<T>(x_pack[i]);
-    const float other = to_value<T>(x_pack2[i]);
+    const float other = to_value<T>(x_other_pack[i]);
     y_pack[i] = to_stored<T>(int64_t(p) == 0 ? one * cosine_pack[i] - other * sine_pack[i]
                                              : other * cosine_pack[i] + one * sine_pack[i]);
   }

@@ -40,6 +40,7 @@ void rope(const Stored<T>* x, const float* cosine, const float* sine, Stored<T>*
         for (int64_t h = 0; h < H; ++h) {
           for (int64_t p = 0; p < 2; ++p) {
             for (int64_t r_first = 0; r_first < R; r_first += 4096) {
+              // One pass along r: fills y.
               for_lines<kLanes32>(
                   around_caches, &y[(((b * S + s) * H + h) * 2 + p) * R + r_first], r_first,
                   smaller(r_first + 4096, R), [=](int64_t r, auto active) IN_SET {

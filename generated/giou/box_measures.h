@@ -10,7 +10,7 @@
 // Each element, by named axes:
 //   result = measure(at(p, C = 0), at(p, C = 1), at(p, C = 2), at(p, C = 3),
 //                    at(t, C = 0), at(t, C = 1), at(t, C = 2), at(t, C = 3));
-// with measure = intersection_over_union or distance_iou or complete_iou
+// with eps = 1e-07, measure = intersection_over_union or distance_iou or complete_iou
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
 //   size, which is checked. bf16 and f16 are uint16_t.

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -223,10 +223,11 @@ __global__ void __launch_bounds__(256)
     const T height = maximum(bp, bt) - minimum(tp, tt);
     const T dx = (lp + rp - lt - rt) / T(2);
     const T dy = (tp + bp - tt - bt) / T(2);
-    const T overlap_2 =
+    const T overlap_in_distance_iou =
         maximum(minimum(rp, rt) - maximum(lp, lt), T(0)) * maximum(minimum(bp, bt) - maximum(tp, tt), T(0));
     result_pack[i] =
-        overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, T(1e-07)) -
+        overlap_in_distance_iou /
+            maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_in_distance_iou, T(1e-07)) -
         (dx * dx + dy * dy) / maximum(width * width + height * height, T(1e-07)) -
         aspect * aspect / maximum(T(1) - iou + aspect, T(1e-07));
   }
@@ -274,10 +275,11 @@ __global__ void __launch_bounds__(256)
     const float height = maximum(bp, bt) - minimum(tp, tt);
     const float dx = (lp + rp - lt - rt) / 2.0f;
     const float dy = (tp + bp - tt - bt) / 2.0f;
-    const float overlap_2 =
+    const float overlap_in_distance_iou =
         maximum(minimum(rp, rt) - maximum(lp, lt), 0.0f) * maximum(minimum(bp, bt) - maximum(tp, tt), 0.0f);
     result_pack[i] =
-        to_bf16(overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2, 1e-07f) -
+        to_bf16(overlap_in_distance_iou /
+                    maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_in_distance_iou, 1e-07f) -
                 (dx * dx + dy * dy) / maximum(width * width + height * height, 1e-07f) -
                 aspect * aspect / maximum(1.0f - iou + aspect, 1e-07f));
   }

@@ -3,9 +3,9 @@
 // hinge_loss: loss[b] = sum of max(margin + score[b, v] - score[b, target[b]], 0) over all v but the target;
 // and the mean
 //
-// Phase 1 of hinge_loss_f32_f32: one thread does the rest.
+// Phase 1 of hinge_loss_f32_f32: one thread computes sum_loss.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along B.
-// Phase 3: one thread does the rest.
+// Phase 3: one thread computes mean_loss.
 // Bytes that hinge_loss_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 
 #include "hinge_loss.h"
@@ -35,13 +35,13 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct HingeLossWorkspace {
-  int64_t total2_parts;
+  int64_t sum_loss_parts;
   int64_t bytes = 0;
 
   explicit HingeLossWorkspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2_parts = reserve(bytes, 256, kBytes<S>);
+    sum_loss_parts = reserve(bytes, 256, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -51,38 +51,40 @@ void hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S* mean_
                 char* workspace) {
   const HingeLossWorkspace<S, T> space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  S* const total2_parts = reinterpret_cast<S*>(workspace + space.total2_parts);
+  S* const sum_loss_parts = reinterpret_cast<S*>(workspace + space.sum_loss_parts);
   in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-      S total2 = S(0);
+      S sum_loss = S(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
       for (int64_t b = b_first; b < b_end; ++b) {
         const S own = inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0);
-        S total = S(0);
-        const int32_t target_ = target[b];
+        S sum_score = S(0);
+        const int32_t target_here = target[b];
+        // One pass along v: sum_score.
         for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-          Sum<S, kLanesOf<S>> total_lanes = S(0);
+          Sum<S, kLanesOf<S>> sum_score_lanes = S(0);
           for_lanes<kLanesOf<S>>(
-              v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) IN_SET {
-                const auto chosen = active && Positions<kLanesOf<S>>{v} != int64_t(target_);
-                total_lanes += keep(
+              v_block, smaller(v_block + 4096, V), [=, &sum_score_lanes](int64_t v, auto active) IN_SET {
+                const auto chosen = active && Positions<kLanesOf<S>>{v} != int64_t(target_here);
+                sum_score_lanes += keep(
                     chosen, maximum(S(1) + to_value<T>(load(&score[b * V + v], active)) - own, S(0)), S(0));
               });
-          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_score += across(sum_score_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
-        const S loss_here = total;
+        const S loss_here = sum_score;
         loss[b] = loss_here;
-        total2 += loss_here;
+        sum_loss += loss_here;
       }
-      total2_parts[b_first / b_chunk] = total2;
+      sum_loss_parts[b_first / b_chunk] = sum_loss;
     }
   });
-  S total2 = S(0);
+  // Puts the chunks together, in order: the bits are the same for any number of threads.
+  S sum_loss = S(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total2 = total2 + total2_parts[b_first / b_chunk];
+    sum_loss = sum_loss + sum_loss_parts[b_first / b_chunk];
   }
-  mean_loss[0] = total2 / S(maximum(B, int64_t{1}));
+  mean_loss[0] = sum_loss / S(maximum(B, int64_t{1}));
 }
 
 // Checks the arguments, then runs.

@@ -3,9 +3,9 @@
 // triplet_loss: loss = max(|anchor - positive| - |anchor - negative| + margin, 0) of each row; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1 of triplet_loss_f32_f32: one thread does the rest.
+// Phase 1 of triplet_loss_f32_f32: one thread computes sum_loss.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along D.
-// Phase 3: one thread does the rest.
+// Phase 3: one thread computes mean_loss.
 // Bytes that triplet_loss_f32_f32 must move: 12 * D * B read, 4 * B + 4 written.
 
 #include "triplet_loss.h"
@@ -37,13 +37,13 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct TripletLossWorkspace {
-  int64_t total3_parts;
+  int64_t sum_loss_parts;
   int64_t bytes = 0;
 
   explicit TripletLossWorkspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
-    total3_parts = reserve(bytes, 256, kBytes<S>);
+    sum_loss_parts = reserve(bytes, 256, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -53,41 +53,46 @@ void triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stor
                   S* mean_loss, int64_t B, int64_t D, char* workspace) {
   const TripletLossWorkspace<S, T> space(B, D);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  S* const total3_parts = reinterpret_cast<S*>(workspace + space.total3_parts);
+  S* const sum_loss_parts = reinterpret_cast<S*>(workspace + space.sum_loss_parts);
   in_parallel(product_of(B, D) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-      S total3 = S(0);
+      S sum_loss = S(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
       for (int64_t b = b_first; b < b_end; ++b) {
-        S total = S(0);
-        S total2 = S(0);
+        S sum_v_squared = S(0);
+        S sum_v_of_norm_squared = S(0);
+        // One pass along d: sum_v_squared and sum_v_of_norm_squared.
         for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-          Sum<S, kLanesOf<S>> total_lanes = S(0);
-          Sum<S, kLanesOf<S>> total2_lanes = S(0);
-          for_lanes<kLanesOf<S>>(d_block, smaller(d_block + 4096, D),
-                                 [=, &total_lanes, &total2_lanes](int64_t d, auto active) IN_SET {
-                                   const auto anchor_ = to_value<T>(load_once(&anchor[b * D + d], active));
-                                   const auto v = anchor_ - to_value<T>(load(&positive[b * D + d], active));
-                                   const auto v_2 = anchor_ - to_value<T>(load(&negative[b * D + d], active));
-                                   total_lanes += keep(active, v * v, S(0));
-                                   total2_lanes += keep(active, v_2 * v_2, S(0));
-                                 });
-          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          Sum<S, kLanesOf<S>> sum_v_squared_lanes = S(0);
+          Sum<S, kLanesOf<S>> sum_v_of_norm_squared_lanes = S(0);
+          for_lanes<kLanesOf<S>>(
+              d_block, smaller(d_block + 4096, D),
+              [=, &sum_v_squared_lanes, &sum_v_of_norm_squared_lanes](int64_t d, auto active) IN_SET {
+                const auto anchor_here = to_value<T>(load_once(&anchor[b * D + d], active));
+                const auto v = anchor_here - to_value<T>(load(&positive[b * D + d], active));
+                const auto v_of_norm = anchor_here - to_value<T>(load(&negative[b * D + d], active));
+                sum_v_squared_lanes += keep(active, v * v, S(0));
+                sum_v_of_norm_squared_lanes += keep(active, v_of_norm * v_of_norm, S(0));
+              });
+          sum_v_squared +=
+              across(sum_v_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_v_of_norm_squared +=
+              across(sum_v_of_norm_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
-        const S loss_here = maximum(std::sqrt(total) - std::sqrt(total2) + S(1), S(0));
+        const S loss_here = maximum(std::sqrt(sum_v_squared) - std::sqrt(sum_v_of_norm_squared) + S(1), S(0));
         loss[b] = loss_here;
-        total3 += loss_here;
+        sum_loss += loss_here;
       }
-      total3_parts[b_first / b_chunk] = total3;
+      sum_loss_parts[b_first / b_chunk] = sum_loss;
     }
   });
-  S total3 = S(0);
+  // Puts the chunks together, in order: the bits are the same for any number of threads.
+  S sum_loss = S(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total3 = total3 + total3_parts[b_first / b_chunk];
+    sum_loss = sum_loss + sum_loss_parts[b_first / b_chunk];
   }
-  mean_loss[0] = total3 / S(maximum(B, int64_t{1}));
+  mean_loss[0] = sum_loss / S(maximum(B, int64_t{1}));
 }
 
 // Checks the arguments, then runs.

@@ -39,11 +39,12 @@ void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const fl
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<float, kLanes32> sum_x_y = 0.0f;
+          // One pass along k: sum_x_y.
           for (int64_t k = 0; k < K; ++k) {
-            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
+            sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
           }
-          const auto v = total + load(&bias[n], active);
+          const auto v = sum_x_y + load(&bias[n], active);
           store_around(&z[m * N + n], active, to_stored<T>(v), around_caches);
         });
       }
@@ -61,11 +62,12 @@ void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float*
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<float, kLanes32> sum_x_y = 0.0f;
+          // One pass along k: sum_x_y.
           for (int64_t k = 0; k < K; ++k) {
-            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
+            sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
           }
-          const auto v = total + load(&bias[n], active);
+          const auto v = sum_x_y + load(&bias[n], active);
           store_around(&z[m * N + n], active, to_stored<T>(maximum(v, 0.0f)), around_caches);
         });
       }
@@ -83,11 +85,12 @@ void matmul_activation_gelu(const Stored<T>* x, const Stored<T>* y, const float*
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<float, kLanes32> sum_x_y = 0.0f;
+          // One pass along k: sum_x_y.
           for (int64_t k = 0; k < K; ++k) {
-            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
+            sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
           }
-          const auto v = total + load(&bias[n], active);
+          const auto v = sum_x_y + load(&bias[n], active);
           store_around(&z[m * N + n], active, to_stored<T>(0.5f * v * (1.0f + erf(v * 0.70710677f))),
                        around_caches);
         });

@@ -38,11 +38,12 @@ void matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
           Lanes<float, kLanes32> acc = 0.0f;
-          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<float, kLanes32> sum_x_y = 0.0f;
+          // One pass along k: sum_x_y.
           for (int64_t k = 0; k < K; ++k) {
-            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
+            sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
           }
-          acc += total;
+          acc += sum_x_y;
           store_around(&z[m * N + n], active, to_stored<T>(acc), around_caches);
         });
       }

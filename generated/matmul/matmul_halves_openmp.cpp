@@ -40,11 +40,12 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
           for_lanes<kLanes32>(j * larger(ceil_div(N, 2), 1),
                               smaller(j * larger(ceil_div(N, 2), 1) + larger(ceil_div(N, 2), 1), N),
                               [=](int64_t n, auto active) IN_SET {
-                                Lanes<float, kLanes32> total = 0.0f;
+                                Lanes<float, kLanes32> sum_x_y = 0.0f;
+                                // One pass along k: sum_x_y.
                                 for (int64_t k = 0; k < K; ++k) {
-                                  total += x[m * K + k] * load(&y[k * N + n], active);
+                                  sum_x_y += x[m * K + k] * load(&y[k * N + n], active);
                                 }
-                                store_around(&z[m * N + n], active, total, around_caches);
+                                store_around(&z[m * N + n], active, sum_x_y, around_caches);
                               });
         }
       }

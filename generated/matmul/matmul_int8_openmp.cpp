@@ -37,11 +37,12 @@ void matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
           Lanes<int32_t, kLanes32> acc = 0;
-          Lanes<int32_t, kLanes32> total = 0;
+          Lanes<int32_t, kLanes32> sum_x_y = 0;
+          // One pass along k: sum_x_y.
           for (int64_t k = 0; k < K; ++k) {
-            total += int32_t(x[m * K + k]) * widened_bytes<int32_t>(load(&y[k * N + n], active));
+            sum_x_y += int32_t(x[m * K + k]) * widened_bytes<int32_t>(load(&y[k * N + n], active));
           }
-          acc = acc + total;
+          acc = acc + sum_x_y;
           store_around(&z[m * N + n], active, acc, around_caches);
         });
       }

@@ -3,9 +3,9 @@
 // similarity_int8: score[m, n] = query_scale[m] * row_scale[n] * sum of query[m, k] * row[n, k]
 //
 // Phase 1: threads share K_shares, M, N, neighbours along K, where there are several K_shares.
-// Phase 2: one thread does the rest, where there are several K_shares.
+// Phase 2: one thread computes score, where there are several K_shares.
 // Phase 3: threads share M, N, neighbours along K, unless there are several K_shares.
-// Through the workspace: total_part.
+// Through the workspace: sum_query_row_part.
 // Bytes that similarity_int8 must move: 4 * N + N * K + 4 * M + M * K read, 4 * N * M written.
 // Where K <= 15 && N <= 15: neighbouring rows side by side.
 // Where K <= 15: neighbouring rows side by side.
@@ -35,20 +35,21 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For K <= 15 && N <= 15: rows that fill no vector.
-void similarity_int8_short(const int8_t* query, const int8_t* row, const float* query_scale,
-                           const float* row_scale, float* score, int64_t M, int64_t K, int64_t N) {
+void similarity_int8_short_and_few(const int8_t* query, const int8_t* row, const float* query_scale,
+                                   const float* row_scale, float* score, int64_t M, int64_t K, int64_t N) {
   in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
         for (int64_t n = 0; n < N; ++n) {
-          Lanes<int32_t, kLanes32> total = 0;
+          Lanes<int32_t, kLanes32> sum_query_row = 0;
+          // One pass along k: sum_query_row.
           for (int64_t k = 0; k < K; ++k) {
-            total +=
+            sum_query_row +=
                 widened_bytes<int32_t>(load_every(&query[m * K + k], K, active)) * int32_t(row[n * K + k]);
           }
           store_every(&score[m * N + n], N, active,
-                      load(&query_scale[m], active) * row_scale[n] * convert<float>(total));
+                      load(&query_scale[m], active) * row_scale[n] * convert<float>(sum_query_row));
         }
       });
     }
@@ -56,21 +57,23 @@ void similarity_int8_short(const int8_t* query, const int8_t* row, const float* 
 }
 
 // For K <= 15: rows that fill no vector.
-void similarity_int8_short2(const int8_t* query, const int8_t* row, const float* query_scale,
-                            const float* row_scale, float* score, int64_t M, int64_t K, int64_t N) {
+void similarity_int8_short(const int8_t* query, const int8_t* row, const float* query_scale,
+                           const float* row_scale, float* score, int64_t M, int64_t K, int64_t N) {
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t n_first = 0; n_first < N; n_first += 256) {
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-          Lanes<int32_t, kLanes32> total = 0;
+          Lanes<int32_t, kLanes32> sum_query_row = 0;
+          // One pass along k: sum_query_row.
           for (int64_t k = 0; k < K; ++k) {
-            total +=
+            sum_query_row +=
                 int32_t(query[m * K + k]) * widened_bytes<int32_t>(load_every(&row[n * K + k], K, active));
           }
           store_around(&score[m * N + n], active,
-                       query_scale[m] * load(&row_scale[n], active) * convert<float>(total), around_caches);
+                       query_scale[m] * load(&row_scale[n], active) * convert<float>(sum_query_row),
+                       around_caches);
         });
       }
     }
@@ -80,12 +83,12 @@ void similarity_int8_short2(const int8_t* query, const int8_t* row, const float*
 
 // Where the intermediates lie in the workspace.
 struct SimilarityInt8Workspace {
-  int64_t total_part;
+  int64_t sum_query_row_part;
   int64_t bytes = 0;
 
   explicit SimilarityInt8Workspace(int64_t M, int64_t K, int64_t N) {
     const int64_t K_shares = larger(1, smaller(floor_div(64, larger(1, M * N)), ceil_div(K, 16384)));
-    total_part = reserve(bytes, K_shares * M * N, 4);
+    sum_query_row_part = reserve(bytes, K_shares * M * N, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -94,52 +97,61 @@ void similarity_int8(const int8_t* query, const int8_t* row, const float* query_
                      float* score, int64_t M, int64_t K, int64_t N, char* workspace) {
   const int64_t K_shares = larger(1, smaller(floor_div(64, larger(1, M * N)), ceil_div(K, 16384)));
   const SimilarityInt8Workspace space(M, K, N);
-  int32_t* const total_part = reinterpret_cast<int32_t*>(workspace + space.total_part);
+  int32_t* const sum_query_row_part = reinterpret_cast<int32_t*>(workspace + space.sum_query_row_part);
   if (K_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t k_share = 0; k_share < K_shares; ++k_share) {
         for (int64_t m = 0; m < M; ++m) {
           for (int64_t n = 0; n < N; ++n) {
-            int32_t total = 0;
+            int32_t sum_query_row = 0;
             const int64_t k_begin = share_begin(k_share, K_shares, K, 64),
                           k_end = share_begin(k_share + 1, K_shares, K, 64);
-            ShortSum<kLanes16> total_lanes = 0;
-            for_lanes<kLanes16>(k_begin, k_end, [=, &total_lanes](int64_t k, auto active) IN_SET {
-              total_lanes.add(keep(active, widened_bytes<int16_t>(load(&query[m * K + k], active)), 0),
-                              widened_bytes<int16_t>(load(&row[n * K + k], active)));
+            // One pass along this share of k: sum_query_row.
+            ShortSum<kLanes16> sum_query_row_lanes = 0;
+            for_lanes<kLanes16>(k_begin, k_end, [=, &sum_query_row_lanes](int64_t k, auto active) IN_SET {
+              sum_query_row_lanes.add(
+                  keep(active, widened_bytes<int16_t>(load(&query[m * K + k], active)), 0),
+                  widened_bytes<int16_t>(load(&row[n * K + k], active)));
             });
-            total = wrapping_add(total, across(total_lanes, [](auto a, auto b) IN_SET { return a + b; }));
-            total_part[(k_share * M + m) * N + n] = total;
+            sum_query_row = wrapping_add(
+                sum_query_row, across(sum_query_row_lanes, [](auto a, auto b) IN_SET { return a + b; }));
+            sum_query_row_part[(k_share * M + m) * N + n] = sum_query_row;
           }
         }
       }
     });
     for (int64_t m = 0; m < M; ++m) {
-      const float query_scale_ = query_scale[m];
+      const float query_scale_here = query_scale[m];
       for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
-        Lanes<int32_t, kLanes32> total = 0;
+        Lanes<int32_t, kLanes32> sum_query_row = 0;
+        // Puts the shares together, in order: sum_query_row.
         for (int64_t k_share = 0; k_share < K_shares; ++k_share) {
-          total += load(&total_part[(k_share * M + m) * N + n], active);
+          sum_query_row += load(&sum_query_row_part[(k_share * M + m) * N + n], active);
         }
-        store(&score[m * N + n], active, query_scale_ * load(&row_scale[n], active) * convert<float>(total));
+        store(&score[m * N + n], active,
+              query_scale_here * load(&row_scale[n], active) * convert<float>(sum_query_row));
       });
     }
   } else {
+    // Each fold in one piece.
     in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         for (int64_t n = 0; n < N; ++n) {
           const bool from_memory = N * K >= kBeyondCaches;
-          int32_t total = 0;
-          ShortSum<kLanes16> total_lanes = 0;
-          for_lanes<kLanes16>(0, K, [=, &total_lanes](int64_t k, auto active) IN_SET {
+          int32_t sum_query_row = 0;
+          // One pass along k: sum_query_row.
+          ShortSum<kLanes16> sum_query_row_lanes = 0;
+          for_lanes<kLanes16>(0, K, [=, &sum_query_row_lanes](int64_t k, auto active) IN_SET {
             if (from_memory) prefetch_soon(2048, &row[n * K + k]);
-            total_lanes.add(keep(active, widened_bytes<int16_t>(load(&query[m * K + k], active)), 0),
-                            widened_bytes<int16_t>(load(&row[n * K + k], active)));
+            sum_query_row_lanes.add(keep(active, widened_bytes<int16_t>(load(&query[m * K + k], active)), 0),
+                                    widened_bytes<int16_t>(load(&row[n * K + k], active)));
           });
-          total = wrapping_add(total, across(total_lanes, [](auto a, auto b) IN_SET { return a + b; }));
-          score[m * N + n] = query_scale[m] * row_scale[n] * float(total);
+          sum_query_row = wrapping_add(
+              sum_query_row, across(sum_query_row_lanes, [](auto a, auto b) IN_SET { return a + b; }));
+          score[m * N + n] = query_scale[m] * row_scale[n] * float(sum_query_row);
         }
       }
     });
@@ -156,11 +168,11 @@ int launch_similarity_int8(const int8_t* query, const int8_t* row, const float* 
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   if (K <= 15 && N <= 15) {
-    similarity_int8_short(query, row, query_scale, row_scale, score, M, K, N);
+    similarity_int8_short_and_few(query, row, query_scale, row_scale, score, M, K, N);
     return 0;
   }
   if (K <= 15) {
-    similarity_int8_short2(query, row, query_scale, row_scale, score, M, K, N);
+    similarity_int8_short(query, row, query_scale, row_scale, score, M, K, N);
     return 0;
   }
   const SimilarityInt8Workspace space(M, K, N);

@@ -35,6 +35,7 @@ void convert__kernel(const Stored<T>* x, Stored<U>* y, int64_t N) {
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      // One pass along n: fills y.
       for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
                           [=](int64_t n, auto active) IN_SET {
                             store_around(&y[n], active, to_value<T>(to_stored<U>(load(&x[n], active))),
@@ -50,6 +51,7 @@ void convert_f32_i8(const float* x, int8_t* y, int64_t N) {
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      // One pass along n: fills y.
       for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
                           [=](int64_t n, auto active) IN_SET {
                             store_around(&y[n], active, saturate<int8_t>(load(&x[n], active)), around_caches);
@@ -64,6 +66,7 @@ void convert_i8_f32(const int8_t* x, float* y, int64_t N) {
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      // One pass along n: fills y.
       for_lines<kLanes32>(around_caches, &y[n_first], n_first, smaller(n_first + 4096, N),
                           [=](int64_t n, auto active) IN_SET {
                             store_around(&y[n], active, convert<float>(load(&x[n], active)), around_caches);

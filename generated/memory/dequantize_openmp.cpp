@@ -36,6 +36,7 @@ void dequantize(const Q* q, const float* scale, const int32_t* zero, Stored<T>* 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {
+        // One pass along c: fills x.
         for_lines<kLanes32>(
             around_caches, &x[n * C + c_first], c_first, smaller(c_first + 4096, C),
             [=](int64_t c, auto active) IN_SET {

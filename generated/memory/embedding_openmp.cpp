@@ -37,6 +37,7 @@ void embedding(const int32_t* token, const Stored<T>* table, Stored<T>* row, int
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t d_first = 0; d_first < D; d_first += 4096) {
+        // One pass along d: fills row.
         for_lines<kLanes32>(around_caches, &row[n * D + d_first], d_first, smaller(d_first + 4096, D),
                             [=](int64_t d, auto active) IN_SET {
                               store_around(&row[n * D + d], active,

@@ -35,6 +35,7 @@ void quantize(const Stored<T>* x, float scale, int32_t zero, Q* q, int64_t N) {
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      // One pass along n: fills q.
       for_lines<kLanes32>(
           around_caches, &q[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {

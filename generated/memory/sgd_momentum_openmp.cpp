@@ -34,6 +34,7 @@ void sgd_momentum(const float* gradient, float rate, float momentum, float* weig
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      // One pass along n: fills velocity and weight.
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) IN_SET {
         store(&velocity[n], active, momentum * load(&velocity[n], active) + load(&gradient[n], active));
         store(&weight[n], active, load(&weight[n], active) - rate * load(&velocity[n], active));

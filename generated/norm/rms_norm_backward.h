@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 // Each element, by named axes:
-//   real scale = rsqrt(mean(x * x, N) + eps);
-//   real product = x * scale;
-//   d_x = (d_y * gamma - scale * product * mean(d_y * x * gamma, N)) * scale;
-//   d_gamma = dot(d_y, product, rows);
+//   real scale_x = rsqrt(mean(x * x, N) + eps);
+//   real product_x = x * scale_x;
+//   d_x = (d_y * gamma - scale_x * product_x * mean(d_y * x * gamma, N)) * scale_x;
+//   d_gamma = dot(d_y, product_x, rows);
 // with eps = 1e-06
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's

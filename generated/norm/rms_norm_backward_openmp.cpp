@@ -4,7 +4,7 @@
 //
 // Phase 1 of rms_norm_backward_f32: threads share rows, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
-// Through the workspace: product.
+// Through the workspace: product_x.
 // Bytes that rms_norm_backward_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows written.
 
 #include "rms_norm_backward.h"
@@ -33,11 +33,11 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct RmsNormBackwardF32Workspace {
-  int64_t product;
+  int64_t product_x;
   int64_t bytes = 0;
 
   explicit RmsNormBackwardF32Workspace(int64_t rows, int64_t N) {
-    product = reserve(bytes, rows * N, 4);
+    product_x = reserve(bytes, rows * N, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -45,46 +45,51 @@ struct RmsNormBackwardF32Workspace {
 void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y, float* d_x, float* d_gamma,
                            int64_t rows, int64_t N, char* workspace) {
   const RmsNormBackwardF32Workspace space(rows, N);
-  float* const product = reinterpret_cast<float*>(workspace + space.product);
+  float* const product_x = reinterpret_cast<float*>(workspace + space.product_x);
   const bool around_caches = rows * N * 4 >= kBeyondCaches;
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
-      float scale = 0.0f;
+      float scale_x = 0.0f;
       if (d_x != nullptr || d_gamma != nullptr) {
-        float total = 0.0f;
+        float sum_x_squared = 0.0f;
+        // One pass along n: sum_x_squared.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                              [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                const auto x_ = load_once(&x[row * N + n], active);
-                                total_lanes += keep(active, x_ * x_, 0.0f);
+                              [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
+                                const auto x_here = load_once(&x[row * N + n], active);
+                                sum_x_squared_lanes += keep(active, x_here * x_here, 0.0f);
                               });
-          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        scale = rsqrt(total / float(N) + 1e-06f);
+        scale_x = rsqrt(sum_x_squared / float(N) + 1e-06f);
+        // One pass along n: fills product_x.
         for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
-          store(&product[row * N + n], active, load(&x[row * N + n], active) * scale);
+          store(&product_x[row * N + n], active, load(&x[row * N + n], active) * scale_x);
         });
       }
       if (d_x != nullptr) {
-        float total = 0.0f;
+        float sum_d_y_x_gamma = 0.0f;
+        // One pass along n: sum_d_y_x_gamma.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
-                total_lanes += keep(
-                    active,
-                    load(&d_y[row * N + n], active) * load(&x[row * N + n], active) * load(&gamma[n], active),
-                    0.0f);
-              });
-          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          Sum<float, kLanes32> sum_d_y_x_gamma_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                              [=, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
+                                sum_d_y_x_gamma_lanes +=
+                                    keep(active,
+                                         load(&d_y[row * N + n], active) * load(&x[row * N + n], active) *
+                                             load(&gamma[n], active),
+                                         0.0f);
+                              });
+          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
+        // One pass along n: fills d_x.
         for_lines<kLanes32>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           store_around(&d_x[row * N + n], active,
                        (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
-                        scale * load(&product[row * N + n], active) * (total / float(N))) *
-                           scale,
+                        scale_x * load(&product_x[row * N + n], active) * (sum_d_y_x_gamma / float(N))) *
+                           scale_x,
                        around_caches);
         });
       }
@@ -96,11 +101,12 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         if (d_gamma != nullptr) {
-          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<float, kLanes32> sum_d_y_product_x = 0.0f;
+          // One pass along row: sum_d_y_product_x.
           for (int64_t row = 0; row < rows; ++row) {
-            total += load(&d_y[row * N + n], active) * load(&product[row * N + n], active);
+            sum_d_y_product_x += load(&d_y[row * N + n], active) * load(&product_x[row * N + n], active);
           }
-          store(&d_gamma[n], active, total);
+          store(&d_gamma[n], active, sum_d_y_product_x);
         }
       });
     }

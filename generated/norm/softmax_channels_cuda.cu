@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,11 +25,11 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxChannelsWorkspace {
-  int64_t greatest_slots;
+  int64_t greatest_x_slots;
   int64_t bytes = 0;
 
   explicit SoftmaxChannelsWorkspace(int64_t B, int64_t C, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
+    greatest_x_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
   }
 };
 
@@ -41,27 +41,28 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   const Index item = smaller(column, items - 1);
   const Index b = Index(item / N);
   const Index n = Index(item % N);
-  float greatest = -INFINITY;
-  float greatest_own = -INFINITY;
+  float greatest_x = -INFINITY;
+  float greatest_x_own = -INFINITY;
 #pragma unroll 4
   for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-    greatest_own = maximum(greatest_own, to_value<T>(x[(b * C + c) * N + n]));
+    greatest_x_own = maximum(greatest_x_own, to_value<T>(x[(b * C + c) * N + n]));
   }
-  greatest = maximum(
-      greatest, column_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-  float total = 0.0f;
-  float total_own = 0.0f;
+  greatest_x =
+      maximum(greatest_x,
+              column_fold(greatest_x_own, [](float one, float other) { return float(maximum(one, other)); }));
+  float sum_e = 0.0f;
+  float sum_e_own = 0.0f;
 #pragma unroll 4
   for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-    const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest);
-    total_own += e;
+    const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest_x);
+    sum_e_own += e;
   }
-  total = total + column_fold(total_own, [](float one, float other) { return float(one + other); });
+  sum_e = sum_e + column_fold(sum_e_own, [](float one, float other) { return float(one + other); });
   if (column < items) {
 #pragma unroll 4
     for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
-      const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest);
-      y[(b * C + c) * N + n] = to_stored<T>(e / total);
+      const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest_x);
+      y[(b * C + c) * N + n] = to_stored<T>(e / sum_e);
     }
   }
 }
@@ -77,23 +78,24 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / N);
     const Index n = Index(item % N);
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
+    float greatest_x = -INFINITY;
+    float greatest_x_own = -INFINITY;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      greatest_own = maximum(greatest_own, to_value<T>(x[(b * C + c) * N + n]));
+      greatest_x_own = maximum(greatest_x_own, to_value<T>(x[(b * C + c) * N + n]));
     }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
+    greatest_x =
+        maximum(greatest_x,
+                team.fold(greatest_x_own, [](float one, float other) { return float(maximum(one, other)); }));
+    float sum_e = 0.0f;
+    float sum_e_own = 0.0f;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest);
-      total_own += e;
+      const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest_x);
+      sum_e_own += e;
     }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
+    sum_e = sum_e + team.fold(sum_e_own, [](float one, float other) { return float(one + other); });
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
-      const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest);
-      y[(b * C + c) * N + n] = to_stored<T>(e / total);
+      const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest_x);
+      y[(b * C + c) * N + n] = to_stored<T>(e / sum_e);
     }
   }
 }
@@ -112,7 +114,7 @@ cudaError_t softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_
   } else {
     const RowShape shape(C, 1, B * N, 0, 128);
     if (const cudaError_t error = launch_rows(softmax_channels_part2_kernel<Index, T>, shape,
-                                              workspace + space.greatest_slots, stream, x, y, B, C, N);
+                                              workspace + space.greatest_x_slots, stream, x, y, B, C, N);
         error != cudaSuccess)
       return error;
   }

@@ -4,7 +4,7 @@
 //
 // Phase 1: threads share K, neighbours along K.
 // Phase 2: threads share N_shares, neighbours along N.
-// Phase 3: one thread does the rest.
+// Phase 3: one thread computes counts.
 // Through the workspace: counts_copy.
 // Bytes that histogram must move: N read, 1024 written.
 
@@ -49,15 +49,18 @@ void histogram(const uint8_t* x, int32_t* counts, int64_t N, char* workspace) {
   const HistogramWorkspace space(N);
   int32_t* const counts_copy = reinterpret_cast<int32_t*>(workspace + space.counts_copy);
   for (int64_t k_first = 0; k_first < 256; k_first += 4096) {
+    // One pass along k: fills counts.
     for_lanes<kLanes32>(k_first, smaller(k_first + 4096, 256),
                         [=](int64_t k, auto active) IN_SET { store(&counts[k], active, 0); });
   }
   in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+      // One pass along k: fills counts_copy.
       for_lanes<kLanes32>(
           0, 256, [=](int64_t k, auto active) IN_SET { store(&counts_copy[n_share * 256 + k], active, 0); });
       const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+      // One pass along this share of n: fills counts_copy.
       for (int64_t n = n_begin; n < n_end; ++n) {
         if (inside(int64_t(x[n]), 256))
           counts_copy[n_share * 256 + int64_t(x[n])] =
@@ -67,6 +70,7 @@ void histogram(const uint8_t* x, int32_t* counts, int64_t N, char* workspace) {
   });
   for_lanes<kLanes32>(0, 256, [=](int64_t k, auto active) IN_SET {
     Lanes<int32_t, kLanes32> counts_sum = 0;
+    // Puts the shares together, in order: counts_sum.
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       counts_sum += load(&counts_copy[n_share * 256 + k], active);
     }

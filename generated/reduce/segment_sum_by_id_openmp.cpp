@@ -36,17 +36,19 @@ void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, i
     for (int64_t d_first = 0; d_first < D; d_first += d_part) {
       const int64_t d_end = smaller(d_first + d_part, D);
       for (int64_t b = 0; b < B; ++b) {
+        // One pass along d: fills y.
         for_lanes<kLanes32>(d_first, d_end,
                             [=](int64_t d, auto active) IN_SET { store(&y[b * D + d], active, 0.0f); });
       }
       const bool from_memory = N * D * 4 >= kBeyondCaches;
       for (int64_t n = 0; n < N; ++n) {
-        const int32_t id_ = id[n];
+        const int32_t id_here = id[n];
+        // One pass along d: fills y.
         for_lanes<kLanes32>(d_first, d_end, [=](int64_t d, auto active) IN_SET {
           if (from_memory) prefetch_row(&x[n * D + d], N - n, N, D, d_end - d_first);
-          if (inside(int64_t(id_), B))
-            store(&y[int64_t(id_) * D + d], active,
-                  load(&y[int64_t(id_) * D + d], active) + load(&x[n * D + d], active));
+          if (inside(int64_t(id_here), B))
+            store(&y[int64_t(id_here) * D + d], active,
+                  load(&y[int64_t(id_here) * D + d], active) + load(&x[n * D + d], active));
         });
       }
     }

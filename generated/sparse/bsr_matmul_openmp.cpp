@@ -36,22 +36,24 @@ void bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* a, cons
     OMP(omp for schedule(static) nowait)
     for (int64_t r = 0; r < R; ++r) {
       for (int64_t i = 0; i < 64; ++i) {
+        // One pass along n: fills z.
         for_lanes<kLanes32>(
             0, N, [=](int64_t n, auto active) IN_SET { store(&z[(r * 64 + i) * N + n], active, 0.0f); });
       }
       for (int32_t s = row_ptr[r]; s < row_ptr[r + 1]; ++s) {
         for (int64_t i = 0; i < 64; ++i) {
           for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
-            Lanes<float, kLanes32> total = 0.0f;
+            Lanes<float, kLanes32> sum_a_x = 0.0f;
+            // One pass along j: sum_a_x.
             for (int64_t j = 0; j < 64; ++j) {
-              total +=
+              sum_a_x +=
                   (inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f) *
                   (inside(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + j, K)
                        ? load(&x[(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + j) * N + n],
                               active)
                        : 0.0f);
             }
-            store(&z[(r * 64 + i) * N + n], active, load(&z[(r * 64 + i) * N + n], active) + total);
+            store(&z[(r * 64 + i) * N + n], active, load(&z[(r * 64 + i) * N + n], active) + sum_a_x);
           });
         }
       }

@@ -1,5 +1,5 @@
 // What launchers verify, in the order in which they do it: sizes, then what is computed from sizes, then tables, then
-// what hangs on the steps. And the guards of kernels whose tables only the device can read.
+// what depends on the steps. And the guards of kernels whose tables only the device can read.
 #include <algorithm>
 
 #include "analysis/witness.h"

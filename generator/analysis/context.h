@@ -102,7 +102,7 @@ void judge_aliases(Context &context, const Flow &flow);
 void prove_inside(Context &context);
 // independence.cpp
 void find_independence(Context &context, const Flow &flow);
-// checks.cpp: first what holds of sizes and tables alone, then what hangs on steps.
+// checks.cpp: first what holds of sizes and tables alone, then what depends on steps.
 void collect_size_checks(Context &context);
 void collect_step_checks(Context &context);
 // cost.cpp

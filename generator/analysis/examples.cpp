@@ -68,7 +68,7 @@ private:
       else if (read.places.back())
         read.axes |= kernel_.expr(named->value).axes;
       else
-        return; // it hangs on data
+        return; // it depends on data
     }
     reads_.push_back(std::move(read));
   }

@@ -57,7 +57,7 @@ struct Check {
     window,          // a window has no element inside its array
     disjoint,        // parallel steps would write the same elements
     coverage,        // the windows do not reach every element of an output
-    relation,        // another condition on sizes that a proof hangs on
+    relation,        // another condition on sizes that a proof depends on
     table_index,     // a table is read outside its own extent by a window or grid size
     table_sorted,    // declared facts of `table`
     table_unique,

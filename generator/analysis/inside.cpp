@@ -57,7 +57,7 @@ private:
     coordinates.at_one_moment();
     const auto size = coordinates.size(value);
     if (size && trusts_device(*size)) {
-      reason = name + " = " + to_string(*size) + " hangs on entries that nothing checks on a device";
+      reason = name + " = " + to_string(*size) + " depends on entries that nothing checks on a device";
       return false;
     }
     if (!size || !settle(symbols, coordinates, *size, extent)) {

@@ -1,6 +1,6 @@
 // Expressions are numbered by value: what stands twice, or goes by way of a local, has one number. Everything that
 // leaves the numbered values is an end: what is stored, what decides, what indexes. An extreme may ignore the NaN of an
-// argument when each end is NaN by that argument, or does not hang on the extreme.
+// argument when each end is NaN by that argument, or does not depend on the extreme.
 //
 // Those that may come to ignore NaN count as stopping it, so that all that are found may ignore it together.
 #include "analysis/nans.h"
@@ -160,7 +160,7 @@ public:
   }
 
 private:
-  // Does the NaN of one argument of an extreme show wherever something hangs on the extreme?
+  // Does the NaN of one argument of an extreme show wherever something depends on the extreme?
   class Question {
   public:
     Question(const Values &values, ValueId extreme, ValueId arg) : values_(values), extreme_(extreme), arg_(arg) {}
@@ -174,7 +174,7 @@ private:
       bool hangs = false; // on the extreme,
       bool apart = false; // at points that nothing here accounts for,
       AxisSet over;       // or at all points along these axes
-      bool shows = true;  // NaN by the argument, or does not hang on the extreme
+      bool shows = true;  // NaN by the argument, or does not depend on the extreme
     };
 
     const Answer &of(ValueId id) {

@@ -1,4 +1,4 @@
-// Where a minimum or maximum need not care for NaN: whatever hangs on it is NaN by its argument anyway, by way of the
+// Where a minimum or maximum need not care for NaN: whatever depends on it is NaN by its argument anyway, by way of the
 // arithmetic beside it. The overlap of two boxes, say: a NaN among the corners shows in their areas.
 #pragma once
 

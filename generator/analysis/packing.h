@@ -6,7 +6,7 @@
 namespace kgen::analysis {
 
 // The axis along which lanes that reach the statement have different places, as long as they agree along all other axes
-// that the place hangs on; kNone: not known. `around`: the statements around it.
+// that the place depends on; kNone: not known. `around`: the statements around it.
 AxisId packed_axis(Kernel &kernel, ExprId place, const Stmt &stmt, const std::vector<const Stmt *> &around);
 
 } // namespace kgen::analysis

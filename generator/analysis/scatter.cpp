@@ -61,7 +61,7 @@ public:
   }
 
 private:
-  // The axis that a running count tells, once the others that the place hangs on are known.
+  // The axis that a running count tells, once the others that the place depends on are known.
   uint64_t handed_out(ExprId place, uint64_t known) {
     const AxisId axis = packed_axis(context_.kernel, place, stmt_, around_);
     if (axis == kNone)

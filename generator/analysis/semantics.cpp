@@ -96,7 +96,7 @@ private:
       return Semantics::parallel;
     }
     if (!kernel_.grid[g].at_most && !counts_own_row(kernel_, g) && !context_.tables_of(kernel_.grid[g].size).empty()) {
-      fact.finding.reason = "its number of steps hangs on a table, without at_most";
+      fact.finding.reason = "its number of steps depends on a table, without at_most";
       return Semantics::arbitrary;
     }
     for (const auto &[var, steps] : told_)

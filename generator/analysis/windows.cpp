@@ -239,7 +239,7 @@ private:
     const bool partial = std::all_of(kernel_.vars.begin(), kernel_.vars.end(),
                                      [](const Var &var) { return var.kind != Var::Kind::output || var.partial; });
     if (!settled && !context_.on_host(tables) && !partial)
-      return {Verdict::refuted, "hangs on entries of " + kernel_.tables[tables.front()].name, {}};
+      return {Verdict::refuted, "depends on entries of " + kernel_.tables[tables.front()].name, {}};
     for (Check &check : found)
       context_.facts.checks.push_back(std::move(check));
     return settled || context_.on_host(tables) ? Finding{Verdict::checked, "the launcher tests sizes and entries", {}}

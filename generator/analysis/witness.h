@@ -7,7 +7,7 @@ namespace kgen::analysis {
 
 struct Example {
   Witness witness;
-  std::string data; // "with 0 in all inputs", where the mistake hangs on them
+  std::string data; // "with 0 in all inputs", where the mistake depends on them
 };
 
 // "at N = 2 and with 0 in all inputs: z[3]".

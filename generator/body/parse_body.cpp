@@ -101,7 +101,7 @@ bool is_assigned(const std::string &text, const std::string &name) {
   return false;
 }
 
-// Says nothing of statements that hang on what is in doubt, be it through what they assign. Of functions, all are in
+// Says nothing of statements that depend on what is in doubt, be it through what they assign. Of functions, all are in
 // doubt or none.
 void leave_doubtful(const SourceText &source, const Words &known, Words &doubtful, Reporter &reporter) {
   const std::vector<StatementWords> words = words_of_statements(source);

@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  // `control` counts the ifs and loops that hang on each other without braces.
+  // `control` counts the ifs and loops that depend on each other without braces.
   struct Bracket {
     size_t offset;
     int control;
@@ -180,7 +180,7 @@ private:
       d->help = word.help;
   }
 
-  // if (..) for (..) if (..) .. else if ..: each hangs on the one before until a statement ends without an else.
+  // if (..) for (..) if (..) .. else if ..: each depends on the one before until a statement ends without an else.
   void count_control(std::string_view name, size_t begin) {
     if (name != "if" && name != "for" && name != "while")
       return;

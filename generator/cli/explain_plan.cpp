@@ -70,7 +70,7 @@ private:
       return cuda_ ? "one block does it" : sets_numbers(plan_, phase) ? "numbers for the others" : "one thread does it";
     case Phase::Kind::chunked:
       return "chunks of " + kernel_.axes[phase.nodes.front().axis].name +
-             ", whose bounds hang on sizes only, then combined in order";
+             ", whose bounds depend on sizes only, then combined in order";
     case Phase::Kind::contracted:
       return "threads share " + contraction_words(plan_, phase) + ", which are folded in registers";
     case Phase::Kind::parallel:

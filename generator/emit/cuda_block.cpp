@@ -219,7 +219,7 @@ bool CudaKernel::counted_by_arrays(const std::vector<const PlanNode *> &chain) c
          });
 }
 
-// The number of points of a nest of loops, as the host knows it; empty: it hangs on more than sizes.
+// The number of points of a nest of loops, as the host knows it; empty: it depends on more than sizes.
 std::string CudaKernel::length_of(const std::vector<const PlanNode *> &chain) {
   std::string length;
   for (const PlanNode *node : chain) {

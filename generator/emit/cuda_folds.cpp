@@ -1,5 +1,5 @@
 // Folds over the threads of a block, and over the blocks of a whole array's chunks, of which the last to come combines
-// what all have left in the workspace. Both go in an order that hangs on sizes alone.
+// what all have left in the workspace. Both go in an order that depends on sizes alone.
 #include <algorithm>
 #include <map>
 
@@ -26,7 +26,7 @@ CudaKernel::Shares CudaKernel::begin_shares(const std::vector<const PlanNode *> 
       if (var == kNone)
         continue;
       const Type type = plan_.kernel.vars[var].type;
-      const std::string whole = printer_.name(var), mine = names_.claim(whole, "_own");
+      const std::string whole = printer_.name(var), mine = names_.claim_one_of(whole, {"_own", "_of_thread"});
       out().add(Spelling::arithmetic(type) + " " + mine + " = " +
                 (var == fold->target ? spelling().identity(fold->monoid, type) : spelling().constant(type, 0, 0)) +
                 ";");

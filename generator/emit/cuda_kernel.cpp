@@ -189,7 +189,7 @@ Printer::Range CudaKernel::range_of(const PlanNode &node) {
                                             : printer_.range(node);
 }
 
-// Perfectly nested loops of one order whose ranges do not hang on each other.
+// Perfectly nested loops of one order whose ranges do not depend on each other.
 std::vector<const PlanNode *> CudaKernel::chain_of(const PlanNode &root, int most, PlanNode::Order order) {
   std::vector<const PlanNode *> chain;
   const PlanNode *node = &root;

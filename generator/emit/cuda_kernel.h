@@ -83,7 +83,7 @@ private:
     bool folds = false;       // over the block
     int together = 1;         // positions a thread: `elements` says whether that is so, or 1
     std::string prepare = {}; // statements of the host before it
-    bool shared = false;      // threads share an item: their number hangs on the length of their loops
+    bool shared = false;      // threads share an item: their number depends on the length of their loops
     std::string threads = {}; // of a block, where the host's `shape` says them
     std::string slots = {};   // a team shares a row: where its blocks meet
     bool columns = false;     // a shape of columns

@@ -195,7 +195,7 @@ private:
 const std::string &PackNames::of(const std::string &base, const std::string &suffix, int number) {
   std::string &name = given_[{base + suffix, number}];
   if (name.empty())
-    name = names_.claim(base, suffix);
+    name = names_.claim_one_of(base, {suffix, "_other" + suffix});
   return name;
 }
 
@@ -268,7 +268,8 @@ bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const P
               "Index(threadIdx.x) * " + count + "; " + packs.first() + " < " + end + "; " + packs.first() +
               " += Index(blockDim.x) * " + count + ") {");
   } else {
-    const std::string group = pack_names_.of("group"), groups = names_.claim("groups");
+    const std::string group = pack_names_.of("group"),
+                      groups = names_.claim_one_of("groups", {"", "_of_" + index, "_again"});
     printer_.set_part(loop.axis, {"0", groups});
     printer_.rename_axis(loop.axis, group);
     out().add("const Index " + groups + " = Index((" + end + " + " + std::to_string(together_ - 1) + ") / " + count +

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emit/pass_words.h"
 #include "emit/target_file.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
@@ -89,6 +90,7 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   std::swap(before, printer_.lines);
 
   Lines out;
+  out.append(pass_words(printer_, loop));
   Printer::Range range = whole;
   if (block > 0) {
     const std::string length = std::to_string(block);
@@ -404,7 +406,7 @@ std::string LanePrinter::replaced(VarId var, const std::string &place, const std
   return place + " = choose(" + mask_ + ", " + value + ", " + place + ");";
 }
 
-// At a place that hangs on values which all lanes share.
+// At a place that depends on values which all lanes share.
 void LanePrinter::store_elsewhere(const PlanNode &n) {
   const Type type = kernel_.vars[n.target].type, from = kernel_.expr(n.value).type;
   note(type);

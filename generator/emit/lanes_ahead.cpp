@@ -62,7 +62,10 @@ void LanePrinter::fetch_soon(const PlanNode &loop, const PlanNode &reader, AxisI
   }
   if (elements.empty() || elements.size() > kFewArrays)
     return;
-  const std::string far = names_.claim("from_memory");
+  std::string beside;
+  for (VarId array : arrays)
+    beside += "_" + printer_.name(array);
+  const std::string far = names_.claim_one_of("from_memory", {"", beside});
   printer_.lines.add("const bool " + far + " = " + printer_.bytes_text(arrays) + " >= " + helper("kBeyondCaches") +
                      ";");
   for (const auto &[element, asks] : elements)

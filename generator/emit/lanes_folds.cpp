@@ -248,8 +248,10 @@ void LanePrinter::scan_along(const PlanNode &n, const std::vector<PlanNode> &sib
 void LanePrinter::select(const PlanNode &n, const std::string &taking_part) {
   const Type type = kernel_.vars[n.partner].type;
   note(type);
-  const std::string where = loaded(n.target, {}), best = loaded(n.partner, {}), value = names_.claim("value"),
-                    better = names_.claim("better"), order = n.monoid == Monoid::argmax ? " > " : " < ";
+  const std::string where = loaded(n.target, {}), best = loaded(n.partner, {}),
+                    value = names_.claim_one_of("value", {"", "_of_" + printer_.name(n.target)}),
+                    better = names_.claim_one_of("better", {"", "_" + printer_.name(n.target)}),
+                    order = n.monoid == Monoid::argmax ? " > " : " < ";
   if (type == Type::boolean)
     helper("mask_order");
   printer_.lines.add("const " + lanes_type(type) + " " + value + " = " + widened(n.value, type, 0) + ";");

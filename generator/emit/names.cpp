@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -171,29 +172,29 @@ std::string c_name(const std::string &name) {
   return kUsed.count(bare) != 0 || is_called(bare) || is_macro(bare) ? name + "_" : name;
 }
 
-std::string joined(const std::string &base, const std::string &suffix) {
-  return base + (base.ends_with('_') && suffix.starts_with('_') ? suffix.substr(1) : suffix);
+std::vector<std::string> wishes_of(const std::string &base, const std::vector<std::string> &suffixes) {
+  std::vector<std::string> wishes;
+  for (const std::string &suffix : suffixes) {
+    const std::string wish = name_of_parts(base, suffix);
+    const bool reserved = is_macro(wish) || is_never_free(wish);
+    wishes.push_back(reserved && !wish.ends_with('_') ? wish + "_" : wish);
+  }
+  return wishes;
 }
 
-// Those that end with an underscore get none before the number.
-std::string numbered(const std::string &wish, int n) {
-  const bool reserved = is_macro(wish) || is_never_free(wish);
-  const bool plain = !reserved && wish.size() > 1 && std::isalpha(static_cast<unsigned char>(wish.back())) != 0;
-  if (n == 1)
-    return wish;
-  if (plain || wish.back() == '_')
-    return wish + std::to_string(n);
-  return wish + "_" + (n == 2 ? "" : std::to_string(n));
-}
-
-std::string Names::claim(const std::string &base, const std::string &suffix) {
-  const std::string wish = joined(base, suffix);
-  int &n = next_.try_emplace(wish, is_macro(wish) ? 2 : 1).first->second;
-  while (is_never_free(numbered(wish, n)) || !taken_.insert(numbered(wish, n)).second)
-    ++n;
-  claims_.push_back({numbered(wish, n), base, suffix});
-  claimed_.insert(claims_.back().name);
-  return claims_.back().name;
+std::string Names::claim_one_of(const std::string &base, const std::vector<std::string> &suffixes) {
+  const std::vector<std::string> wishes = wishes_of(base, suffixes);
+  std::optional<std::string> name = first_free(wishes, [&](const std::string &wish) { return !is_free(wish); });
+  if (!name) { // one after the other, so that thousands do not look again for what others have found taken
+    int &n = next_.try_emplace(wishes.back(), 2).first->second;
+    while (!is_free(in_words(wishes.back(), n)))
+      ++n;
+    name = in_words(wishes.back(), n);
+  }
+  taken_.insert(*name);
+  claims_.push_back({*name, base, suffixes});
+  claimed_.insert(*name);
+  return *name;
 }
 
 bool Names::is_free(const std::string &name) const {
@@ -223,12 +224,6 @@ std::string loop_name(const Axis &axis) {
   for (const std::string &part : parts)
     name += (name.empty() || letters ? "" : "_") + (part == kRestAxis ? "row" : lower_case(part));
   return name;
-}
-
-std::string lower_case(std::string text) {
-  for (char &c : text)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 } // namespace kgen

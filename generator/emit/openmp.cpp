@@ -15,9 +15,10 @@ OpenmpFunctions functions_of(const Function &function, const Variation &variatio
                              Spelling &spelling) {
   OpenmpFunctions out;
   const std::string name = variation_name(function, variation);
-  for (const ShortRows &rows : plan_short_rows(variation.lowered, variation.lowered_facts, plan)) {
-    const std::string number = out.empty() ? "" : std::to_string(out.size() + 1);
-    out.push_back(openmp_function(name + "_short" + number, function, rows.plan, variation.lowered_facts, spelling));
+  const std::vector<ShortRows> all = plan_short_rows(variation.lowered, variation.lowered_facts, plan);
+  for (const ShortRows &rows : all) {
+    const std::string made_for = &rows == &all.back() ? "_short" : "_short_and_few";
+    out.push_back(openmp_function(name + made_for, function, rows.plan, variation.lowered_facts, spelling));
     out.back().condition = short_rows_condition(rows.plan.kernel, rows.axes, c_name);
     out.back().text = "// For " + out.back().condition + ": rows that fill no vector.\n" + out.back().text;
   }

@@ -209,7 +209,7 @@ private:
     std::vector<const PlanNode *> chain;
     const PlanNode *node = &phase.nodes.front();
     for (int i = 0; i < phase.split; ++i, node = &node->body.front()) {
-      // Loops can be collapsed while their ranges do not hang on those outside.
+      // Loops can be collapsed while their ranges do not depend on those outside.
       if (i > 0 && depends_on(*node, chain))
         break;
       chain.push_back(node);
@@ -226,7 +226,7 @@ private:
     const PlanNode &last = *chain.back();
     std::string share; // of the last loop, where that goes over parts
     if (last.parts > 0) {
-      share = names_.claim(printer_.axis_name(last.axis), "_part");
+      share = names_.claim_one_of(printer_.axis_name(last.axis), {"_part", "_part_length"});
       const std::string most = printer_.part_length(last.parts, last.kept), of = trips(last).text + ", " + others;
       printer_.lines.add("const int64_t " + share + " = " + spelling().helper("share_of") +
                          (last.kept ? "(" + of + ", " + most + ");" : "<" + most + ">(" + of + ");"));
@@ -256,7 +256,7 @@ private:
         open(*n);
     }
     if (takes_lanes(last)) {
-      // Threads share the lane loop by parts that hang on sizes only.
+      // Threads share the lane loop by parts that depend on sizes only.
       const Printer::Range part = open_parts(last, length);
       if (tiles) {
         printer_.lanes->tiles(last, part, length, crossing->axis, printer_.range(*crossing));
@@ -322,8 +322,8 @@ private:
   Printer::Range open_parts(const PlanNode &loop, const LanePrinter::Part &part) {
     if (part.first.empty())
       return printer_.open_parts(loop, printer_.declared_range(loop), part.text);
-    const std::string v = printer_.axis_name(loop.axis), begin = names_.claim(v, "_begin"),
-                      end = names_.claim(v, "_end");
+    const std::string v = printer_.axis_name(loop.axis), begin = names_.claim_one_of(v, {"_begin", "_part_begin"}),
+                      end = names_.claim_one_of(v, {"_end", "_part_end"});
     const Printer::Range range = printer_.open_parts(loop, printer_.declared_range(loop), part.text, part.first);
     printer_.lines.add("const int64_t " + begin + " = " + spelling().helper("larger") + "(" + range.begin + ", 0), " +
                        end + " = " + range.end + ";");
@@ -404,7 +404,7 @@ private:
                       : around_ + " && " + at_least(code_of(pitch), binding::kMultiply) + " % " + elements + " != 0";
     if (few.empty() && apart.empty())
       return {elements, line, ""};
-    const std::string part = names_.claim(printer_.axis_name(loop.axis), "_part");
+    const std::string part = names_.claim_one_of(printer_.axis_name(loop.axis), {"_part", "_part_length"});
     const bool both = !few.empty() && !apart.empty();
     printer_.lines.add("const int64_t " + part + " = " + few + (both ? " || (" + apart + ")" : apart) + " ? " +
                        std::to_string(kLongPart) + " : " + elements + ";");
@@ -431,7 +431,10 @@ private:
     });
     if (outputs.empty())
       return false;
-    around_ = names_.claim("around_caches");
+    std::string written;
+    for (VarId output : outputs)
+      written += "_" + printer_.name(output);
+    around_ = names_.claim_one_of("around_caches", {"", written});
     printer_.lines.add("const bool " + around_ + " = " + printer_.bytes_text(outputs) + " >= kBeyondCaches;");
     spelling().helper("store_around");
     printer_.lanes->stream(std::move(outputs), around_);
@@ -511,8 +514,8 @@ private:
 
   void open_piece(const PlanNode &root, const PlanNode &inner, const std::string &item, const std::string &pieces,
                   const std::string &length) {
-    const std::string &v = printer_.axis_name(inner.axis), begin = names_.claim(v, "_begin"),
-                      end = names_.claim(v, "_end");
+    const std::string &v = printer_.axis_name(inner.axis), begin = names_.claim_one_of(v, {"_begin", "_piece_begin"}),
+                      end = names_.claim_one_of(v, {"_end", "_piece_end"});
     printer_.lines.add("const int64_t " + printer_.axis_name(root.axis) + " = " + item + " / " + pieces + ";");
     printer_.lines.add("const int64_t " + begin + " = " + item + " % " + pieces + " * " + length + ", " + end + " = " +
                        spelling().helper("smaller") + "(" + begin + " + " + length + ", " + trips(inner).text + ");");
@@ -536,7 +539,7 @@ private:
       trips_text = at_least(trips(root), binding::kMultiply) + " * " + pieces;
       r = {"0", trips_text};
     }
-    const std::string chunk = names_.claim(v, "_chunk"), first = names_.claim(v, "_first");
+    const std::string chunk = names_.claim(v, "_chunk"), first = names_.claim_one_of(v, {"_first", "_chunk_first"});
     out.add("const int64_t " + chunk + " = " + spelling().helper("larger") + "(" + least + ", " +
             spelling().helper("ceil_div") + "(" + trips_text + ", " + std::to_string(kMostChunks) + "));");
     for (VarId var : phase.partials) {
@@ -557,7 +560,7 @@ private:
       out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " +
               (is_partner ? spelling().constant(type, 0, 0) : spelling().identity(step.monoid, type)) + ";");
     });
-    const std::string end = names_.claim(v, "_end");
+    const std::string end = names_.claim_one_of(v, {"_end", "_chunk_end"});
     out.add("const int64_t " + end + " = " + spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end +
             ");");
     const Printer::Range part = {first, end};
@@ -576,7 +579,7 @@ private:
       out.add(partials_name(var) + "[" + slot + "] = " + printer_.name(var) + ";");
     out.add("}");
     end_threads(around);
-    // Combine.
+    out.add("// Puts the chunks together, in order: the bits are the same for any number of threads.");
     for_partials(phase, [&](const PlanNode &step, VarId var, bool is_partner) {
       const Type type = plan_.kernel.vars[var].type;
       out.add(Spelling::arithmetic(type) + " " + printer_.name(var) + " = " +

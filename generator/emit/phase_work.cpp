@@ -24,7 +24,7 @@ bool find_deepest(const std::vector<PlanNode> &nodes, Nest &outer, Nest &deepest
   return known;
 }
 
-// Does it hang on the step of a dimension of the grid?
+// Does it depend on the step of a dimension of the grid?
 bool varies(const Kernel &kernel, const Size &size) {
   return std::ranges::any_of(kernel.grid, [&](const GridDim &g) { return mentions(size, Size::Op::grid, g.name); });
 }

@@ -3,6 +3,7 @@
 
 #include "emit/emitted_plan.h"
 #include "emit/target_file.h"
+#include "plan/access.h"
 #include "plan/contractions.h"
 #include "plan/packs.h"
 #include "plan/share_lists.h"
@@ -30,11 +31,25 @@ std::string split_names(const Plan &plan, const Phase &phase) {
   return joined(names);
 }
 
+// What a phase leaves for others: outputs, and what goes through the workspace; else all that it finds.
+std::string found_names(const Plan &plan, const Phase &phase) {
+  std::vector<std::string> left, all;
+  for (const PlanNode &root : phase.nodes)
+    for_each_node(root, [&](const PlanNode &n) {
+      if (n.target == kNone)
+        return;
+      all.push_back(plan.kernel.vars[n.target].name);
+      if (plan.storage[n.target].kind != Storage::Kind::scalar)
+        left.push_back(all.back());
+    });
+  return joined(left.empty() ? all : left);
+}
+
 std::string phase_sentence(const Plan &plan, const Phase &phase) {
   const bool cuda = plan.target == TargetKind::cuda;
   const std::string lane = phase.lane == kNone ? "" : ", neighbours along " + plan.kernel.axes[phase.lane].name;
   if (phase.kind == Phase::Kind::serial)
-    return cuda ? "one block does the rest" : "one thread does the rest";
+    return (cuda ? "one block computes " : "one thread computes ") + found_names(plan, phase);
   if (phase.kind == Phase::Kind::chunked)
     return "chunks of " + plan.kernel.axes[phase.nodes.front().axis].name + " are folded at once, then combined " +
            (cuda ? "by the last block, in order" : "in order") + lane;

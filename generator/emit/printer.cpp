@@ -18,7 +18,6 @@ namespace kgen {
 Printer::Printer(const Plan &p, const Facts &f, Spelling &s, Names &names)
     : spelling(s), plan(p), kernel(p.kernel), facts(f), scopes(p), names_(names) {
   // The caller's names are the interface; sizes, loop variables and locals step aside.
-  auto claim = [&](const std::string &wish) { return names.claim(wish); };
   var_names_.resize(kernel.vars.size());
   for (size_t v = 0; v < kernel.vars.size(); ++v) {
     const Var &var = kernel.vars[v];
@@ -32,13 +31,14 @@ Printer::Printer(const Plan &p, const Facts &f, Spelling &s, Names &names)
     for (const PlanNode &root : phase.nodes)
       for (const Access &access : accesses_of(kernel, root))
         used.insert(access.var);
-  for (VarId var : used)
-    if (var_names_[var].empty())
-      var_names_[var] = claim(kernel.vars[var].name);
+  for (const bool memory : {false, true}) // what is kept in memory steps aside for the value at hand
+    for (VarId var : used)
+      if (var_names_[var].empty() && (plan.storage[var].kind != Storage::Kind::scalar) == memory)
+        var_names_[var] = names.claim_one_of(kernel.vars[var].name, suffixes_of(var));
   for (const Axis &axis : kernel.axes)
-    axis_names_.push_back(claim(loop_name(axis)));
+    axis_names_.push_back(names.claim_one_of(loop_name(axis), {"", "_index"}));
   for (const GridDim &grid : kernel.grid)
-    grid_names_.push_back(claim(grid.name));
+    grid_names_.push_back(names.claim_one_of(grid.name, {"", "_step"}));
   assignments_.assign(kernel.vars.size(), 0);
   for (const Phase &phase : plan.phases)
     for (const PlanNode &root : phase.nodes)
@@ -47,6 +47,16 @@ Printer::Printer(const Plan &p, const Facts &f, Spelling &s, Names &names)
           if (var != kNone)
             ++assignments_[var];
       });
+}
+
+// The memory that keeps a value of each row says so, where the value at hand has the name.
+std::vector<std::string> Printer::suffixes_of(VarId var) const {
+  std::string each;
+  if (plan.storage[var].kind == Storage::Kind::scalar)
+    return {each};
+  for (AxisId axis : kernel.vars[var].axes.list())
+    each += (each.empty() ? "_per_" : "_") + loop_name(kernel.axes[axis]);
+  return {"", each};
 }
 
 const std::string &Printer::name_beside(VarId var, const std::string &suffix) {

@@ -91,6 +91,7 @@ public:
   const std::string &axis_name(AxisId axis) const { return axis_names_[axis]; }
   const std::string &grid_name(GridId grid) const { return grid_names_[grid]; }
   const std::string &name(VarId var) const { return var_names_[var]; }
+  std::vector<std::string> suffixes_of(VarId var) const;
   const std::string &name_beside(VarId var, const std::string &suffix); // the same each time
   std::string size_name(AxisId axis) const;
   std::string steps_text(GridId grid);

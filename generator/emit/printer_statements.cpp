@@ -3,6 +3,7 @@
 
 #include "emit/interface.h"
 #include "emit/lanes.h"
+#include "emit/pass_words.h"
 #include "emit/printer.h"
 #include "emit/target_file.h"
 #include "plan/access.h"
@@ -163,6 +164,7 @@ void Printer::node(const PlanNode &n, const std::vector<PlanNode> &siblings) {
     return;
   }
   case PlanNode::Kind::branch:
+    lines.append(merge_words(plan, n));
     lines.add("if (" + Spelling::condition(expression(n.condition).text) + ") {");
     list(n.body);
     if (!n.otherwise.empty()) {
@@ -393,11 +395,12 @@ std::string Printer::between(const Phase *before, const Phase *after) {
   if (old == now && (now == kNone || before->unless == after->unless))
     return "";
   if (old == now && after->unless)
-    return "} else {\n";
+    return "} else {\n" + regime_words(plan, *after);
   std::string text = old == kNone ? "" : "}\n";
   if (now != kNone) {
     const Code condition = expression(now);
-    text += "if (" + (after->unless ? "!" + at_least(condition, binding::kUnary) : condition.text) + ") {\n";
+    text += "if (" + (after->unless ? "!" + at_least(condition, binding::kUnary) : condition.text) + ") {\n" +
+            regime_words(plan, *after);
   }
   return text;
 }
@@ -425,13 +428,13 @@ Printer::Range Printer::declared_range(const PlanNode &loop) {
   if (loop.share == kNone || parts_.count(loop.axis) != 0) {
     own = range(loop);
   } else {
-    own = {names_.claim(axis, "_begin"), names_.claim(axis, "_end")};
+    own = {names_.claim_one_of(axis, {"_begin", "_share_begin"}), names_.claim_one_of(axis, {"_end", "_share_end"})};
     const Range formulas = share_range(loop);
     lines.add("const int64_t " + own.begin + " = " + formulas.begin + ", " + own.end + " = " + formulas.end + ";");
   }
   if (loop.end != kNone) {
     // No earlier than the loop begins, whatever number it is: so nobody who counts back from it leaves 64 bits.
-    const std::string end = names_.claim(axis, "_end");
+    const std::string end = names_.claim_one_of(axis, {"_end", "_limit"});
     lines.add("const int64_t " + end + " = " + spelling.helper("larger") + "<int64_t>(" + own.begin + ", " +
               spelling.helper("smaller") + "(" + own.end + ", " + expression(loop.end).text + "));");
     own.end = end;
@@ -446,13 +449,13 @@ std::string Printer::part_length(int64_t most, const std::optional<Size> &kept) 
 
 Printer::Range Printer::open_part(const PlanNode &n, std::string length) {
   if (length.empty() && n.kept) {
-    length = names_.claim(axis_names_[n.axis], "_part");
+    length = names_.claim_one_of(axis_names_[n.axis], {"_part", "_part_length"});
     lines.add("const int64_t " + length + " = " + part_length(n.parts, n.kept) + ";");
   } else if (length.empty()) {
     length = std::to_string(n.parts);
   }
   const Range whole = declared_range(n), part = open_parts(n, whole, length);
-  const std::string end = names_.claim(axis_names_[n.axis], "_end");
+  const std::string end = names_.claim_one_of(axis_names_[n.axis], {"_end", "_part_end"});
   lines.add("const int64_t " + end + " = " + part.end + ";");
   set_part(n.axis, {part.begin, end, length});
   return whole;
@@ -460,7 +463,7 @@ Printer::Range Printer::open_part(const PlanNode &n, std::string length) {
 
 Printer::Range Printer::open_parts(const PlanNode &n, const Range &r, const std::string &part,
                                    const std::string &from) {
-  const std::string first = names_.claim(axis_names_[n.axis], "_first");
+  const std::string first = names_.claim_one_of(axis_names_[n.axis], {"_first", "_part_first"});
   lines.add("for (int64_t " + first + " = " + (from.empty() ? r.begin : from) + "; " + first + " < " + r.end + "; " +
             first + " += " + part + ") {");
   return {first, spelling.helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"};
@@ -520,6 +523,7 @@ void Printer::loop(const PlanNode &n) {
   const Range r = declared_range(n);
   if (lanes != nullptr)
     lanes->fetch_rows(n, r);
+  lines.append(pass_words(*this, n));
   const std::string &v = axis_names_[n.axis];
   if (n.reversed)
     lines.add("for (" + index_type + " " + v + " = " +

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
+
+#include "support/naming.h"
 
 namespace kgen {
 namespace {
@@ -146,11 +149,11 @@ public:
     for (const std::string &text : functions)
       blocks_.read(text);
     std::vector<const Names::Claim *> others;
-    std::set<std::string> numbers; // names that have some, and those that go with them
+    std::set<std::string> second; // names that are not the first wish, and those that go with them
     for (const Names::Claim &claim : names.claims()) {
-      const bool changes = claim.name != joined(claim.base, claim.suffix) || numbers.count(claim.base) != 0;
-      if (changes)
-        numbers.insert(claim.name), others.push_back(&claim);
+      const std::string wish = wishes_of(claim.base, {claim.suffixes.front()}).front();
+      if (claim.name != wish || second.count(claim.base) != 0)
+        second.insert(claim.name), others.push_back(&claim);
       else
         take(claim.name, claim.name);
     }
@@ -174,10 +177,13 @@ public:
 private:
   std::string name_for(const Names::Claim &claim) {
     const auto base = now_.find(claim.base);
-    const std::string wish = joined(base == now_.end() ? claim.base : base->second, claim.suffix);
+    const std::vector<std::string> wishes = wishes_of(base == now_.end() ? claim.base : base->second, claim.suffixes);
     const BlockId block = blocks_.around(claim.name);
-    for (int &n = tried_.try_emplace({wish, block}, 1).first->second;; ++n)
-      if (const std::string name = numbered(wish, n); is_free(name, block))
+    const auto is_taken = [&](const std::string &name) { return !is_free(name, block); };
+    if (const std::optional<std::string> name = first_free(wishes, is_taken))
+      return *name;
+    for (int &n = tried_.try_emplace({wishes.back(), block}, 2).first->second;; ++n)
+      if (const std::string name = in_words(wishes.back(), n); is_free(name, block))
         return name;
   }
 
@@ -199,7 +205,7 @@ private:
   Blocks blocks_;
   ByWord<std::string> now_;
   std::map<std::string, std::vector<BlockId>> taken_;    // where each name is had
-  std::map<std::pair<std::string, BlockId>, int> tried_; // from where on a wish may have a number in a block
+  std::map<std::pair<std::string, BlockId>, int> tried_; // how often a wish was tried in a block
 };
 
 } // namespace

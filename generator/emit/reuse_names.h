@@ -1,5 +1,5 @@
-// Names are claimed for a whole function, and the second `total` is `total2`. Where the two stand in different blocks,
-// as those of two loops do, readers need no number to tell them apart.
+// Names are claimed for a whole function, and where one is taken, the next wish is. Where the two stand in different
+// blocks, as those of two loops do, readers need nothing to tell them apart, and both get what they wished first.
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ir/evaluate.h"
+#include "support/naming.h"
 
 namespace kgen::grad {
 
@@ -92,11 +93,9 @@ AxisId Graph::twin(AxisId like) {
     if (of == like)
       return twin;
   Axis copy = axis(like);
-  auto taken = [&](const std::string &name) {
+  copy.name = free_name({name_of_parts(copy.name, "other")}, [&](const std::string &name) {
     return std::any_of(axes_.begin(), axes_.end(), [&](const Axis &a) { return a.name == name; });
-  };
-  for (int count = 2; taken(copy.name); ++count)
-    copy.name = axis(like).name + std::to_string(count);
+  });
   axes_.push_back(copy);
   const AxisId made = static_cast<AxisId>(axes_.size()) - 1;
   twins_[made] = like;

@@ -1,6 +1,6 @@
-// The maths of a kernel without its statements: every value once, as a node that hangs on others. Equal values are the
-// same node, so that what the gradient needs of the forward kernel is found by asking for it. All floating types are
-// one here (`real`): text that is made of a graph is the same for all choices of types.
+// The maths of a kernel without its statements: every value once, as a node that depends on others. Equal values are
+// the same node, so that what the gradient needs of the forward kernel is found by asking for it. All floating types
+// are one here (`real`): text that is made of a graph is the same for all choices of types.
 #pragma once
 
 #include <map>

@@ -8,6 +8,8 @@
 #include "body/builtins.h"
 #include "body/library.h"
 #include "grad/text.h"
+#include "ir/roles.h"
+#include "support/naming.h"
 #include "support/text.h"
 
 namespace kgen::grad {
@@ -21,12 +23,10 @@ struct Noun {
   Op op;
   std::string_view name;
 };
-constexpr Noun kNouns[] = {{Op::add, "together"},  {Op::sub, "difference"},  {Op::mul, "product"},
-                           {Op::div, "quotient"},  {Op::exp, "exponential"}, {Op::sqrt, "root"},
-                           {Op::rsqrt, "scale"},   {Op::max, "larger"},      {Op::min, "smaller"},
-                           {Op::log, "logarithm"}, {Op::tanh, "tangent"},    {Op::abs, "size_of"}};
-constexpr std::string_view kFoldNouns[] = {"total", "product", "least",    "greatest", "average",
-                                           "holds", "holds",   "position", "position"};
+constexpr Noun kNouns[] = {{Op::add, "together"}, {Op::sub, "difference"}, {Op::mul, "product"}, {Op::div, "quotient"},
+                           {Op::exp, "exp"},      {Op::sqrt, "root"},      {Op::rsqrt, "scale"}, {Op::max, "larger"},
+                           {Op::min, "smaller"},  {Op::log, "log"},        {Op::tanh, "tanh"},   {Op::abs, "abs"}};
+constexpr size_t kLongestName = 28;
 
 class Writer {
 public:
@@ -168,55 +168,104 @@ private:
         named_.insert(id);
     }
     for (NodeId id : named_)
-      names_[id] = free_name(wished_name(id));
+      names_[id] = name_for(id);
   }
 
-  std::string wished_name(NodeId id) const {
+  // The name that it has in the forward kernel, or that it was given; else its role.
+  std::string name_for(NodeId id) {
+    std::vector<std::string> wishes = {role_of(id)};
     if (const auto name = trace_.names.find(id); name != trace_.names.end())
-      return name->second;
-    if (const auto of = gradients_.names.find(id); of != gradients_.names.end())
-      return naming_.prefix + trace_.names.at(of->second);
-    if (const auto given = naming_.given.find(id); given != naming_.given.end())
-      return given->second;
+      wishes.insert(wishes.begin(), name->second);
+    else if (const auto of = gradients_.names.find(id); of != gradients_.names.end())
+      wishes.insert(wishes.begin(), naming_.prefix + trace_.names.at(of->second));
+    else if (const auto given = naming_.given.find(id); given != naming_.given.end())
+      wishes.insert(wishes.begin(), given->second);
+    for (const std::string &more : {along(id), operand_beside(id)})
+      if (!more.empty())
+        wishes.push_back(name_of_parts(role_of(id), more));
+    return *taken_.insert(free_name(wishes, [&](const std::string &name) { return taken_.count(name) != 0; })).first;
+  }
+
+  std::string along(NodeId id) const {
     const Node &n = graph_.node(id);
+    std::string text;
+    for (AxisId axis : n.reduced.list())
+      text += "_" + lower_case(graph_.axis(axis).name);
+    for (AxisId axis : n.places)
+      text += "_" + lower_case(graph_.axis(axis).name);
+    return text.empty() ? "" : "along" + text;
+  }
+
+  // The second of what it is made of.
+  std::string operand_beside(NodeId id) const {
+    const Node &n = graph_.node(id);
+    return n.args.size() > 1 ? operand(n.args[1]) : "";
+  }
+
+  // The first that has a name, of what it is made of.
+  std::string operand(NodeId id) const {
+    const auto known = names_.find(id);
+    if (known != names_.end())
+      return known->second;
+    const Node &n = graph_.node(id);
+    if (n.kind == Kind::operand || n.kind == Kind::scalar || n.kind == Kind::table)
+      return n.name;
+    for (NodeId arg : n.args)
+      if (std::string name = operand(arg); !name.empty())
+        return name;
+    return "";
+  }
+
+  // `x`, `x_squared`, `dy_x`; else what it is made of first.
+  std::string description(NodeId id) const {
+    const Node &n = graph_.node(id);
+    if (names_.count(id) != 0 || n.kind != Kind::product)
+      return operand(id);
+    std::string text;
+    for (size_t i = 0; i < n.args.size(); ++i)
+      text = name_of_parts(text, name_of_parts(operand(n.args[i]), n.powers[i] == 2 ? "squared" : ""));
+    return text.size() <= kLongestName ? text : operand(id);
+  }
+
+  std::string role_of(NodeId id) const {
+    const Node &n = graph_.node(id);
+    const auto [word, first] = word_of(n);
+    const std::string of = n.kind == Kind::fold ? description(n.args[0]) : n.args.empty() ? "" : operand(n.args[0]);
+    const std::string name = first ? name_of_parts(word, of) : name_of_parts(of, word);
+    return name.size() <= kLongestName ? name : word;
+  }
+
+  // And whether it stands before what it is of.
+  static std::pair<std::string, bool> word_of(const Node &n) {
     switch (n.kind) {
     case Kind::fold:
-      return std::string(kFoldNouns[static_cast<size_t>(n.monoid)]);
+      return {fold_word(n.monoid), true};
     case Kind::scan:
-      return "running";
+      return {"running", true};
     case Kind::at:
-      return "there";
+      return {"there", false};
     case Kind::choose:
-      return "part";
+      return {"chosen", true};
     case Kind::both:
     case Kind::either:
     case Kind::inside:
-      return "holds";
+      return {"holds", true};
     case Kind::product:
-      return "scaled";
+      return {"scaled", false};
     case Kind::sum:
-      return "share";
-    case Kind::call:
-      return "value";
+      return {"share", false};
     case Kind::derivative:
-      return "slope";
+      return {"slope", true};
     case Kind::op:
       if (n.type == Type::boolean)
-        return "holds";
+        return {"holds", true};
       for (const Noun &noun : kNouns)
         if (noun.op == n.op)
-          return std::string(noun.name);
-      return "value";
+          return {std::string(noun.name), true};
+      return {"value", true};
     default:
-      return "value";
+      return {"value", true};
     }
-  }
-
-  std::string free_name(const std::string &wish) {
-    std::string name = wish;
-    for (int count = 2; !taken_.insert(name).second; ++count)
-      name = wish + std::to_string(count);
-    return name;
   }
 
   // Lines are broken where an operator stands outside of most brackets.

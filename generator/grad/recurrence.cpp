@@ -144,7 +144,7 @@ private:
     }
   }
 
-  // As one of a greatest or least value: `found` itself, a value that does not hang on it, or such a form.
+  // As one of a greatest or least value: `found` itself, a value that does not depend on it, or such a form.
   Found as(Form::Kind kind, Form form) {
     if (form.kind != kind && (form.kind != Form::Kind::linear || form.kept == kNoNode))
       return std::nullopt;

@@ -42,7 +42,7 @@ public:
 private:
   bool active(NodeId id) const { return id < forward_ && active_[static_cast<size_t>(id)]; }
 
-  // Nodes that hang on what is differentiated, continuously.
+  // Nodes that depend on what is differentiated, continuously.
   void find_active() {
     active_.assign(static_cast<size_t>(forward_), false);
     std::vector<bool> bits(static_cast<size_t>(forward_), false); // whole numbers that hold those of such a node

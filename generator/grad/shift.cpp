@@ -1,4 +1,4 @@
-// Shift a value by t. What hangs on it is then changed by adding t times a number, or by a factor exp(t) to the power
+// Shift a value by t. What depends on it is then changed by adding t times a number, or by a factor exp(t) to the power
 // of a number; where neither is known, the value is no steady one.
 #include "grad/shift.h"
 

@@ -70,7 +70,7 @@ private:
   Graph &graph_;
   Trouble &trouble_;
   std::vector<AxisId> steps_, made_;
-  std::set<GridId> varying_; // whose number of steps hangs on other steps or on tables
+  std::set<GridId> varying_; // whose number of steps depends on other steps or on tables
   std::map<AxisId, AxisId> positions_;
   std::map<AxisId, Size> blocks_;                               // of each axis of the kernel that has positions
   std::set<AxisId> common_;                                     // those along which all arrays end alike

@@ -39,7 +39,7 @@ private:
   bool is_carried(VarId v) const;
   // Variables of which it is now known what each step finds in them; then all is traced again with that.
   bool find_carried();
-  // Does it hang on what variables carry of which that is not known yet?
+  // Does it depend on what variables carry of which that is not known yet?
   bool holds_others(NodeId id, NodeId own);
   NodeId carried(VarId v);
   void stores_in(const Stmt &stmt);

@@ -94,7 +94,7 @@ Affine affine(Graph &graph, NodeId id) {
 
 bool holds_index(const Graph &graph, NodeId id, AxisSet lanes) { return !(graph.axes(id) & lanes).empty(); }
 
-// Does the value hang on what arrays or tables hold?
+// Does the value depend on what arrays or tables hold?
 bool reads_memory(const Graph &graph, NodeId id) {
   const Node &n = graph.node(id);
   return n.kind == Kind::operand || n.kind == Kind::table || n.kind == Kind::fold || n.kind == Kind::scan ||
@@ -235,7 +235,7 @@ private:
   }
 
   void know(AxisId axis, NodeId solution) {
-    for (auto &[earlier, lane] : solved_) // what was solved before may hang on this lane
+    for (auto &[earlier, lane] : solved_) // what was solved before may depend on this lane
       lane = moved(graph_, lane, {{axis, solution}});
     if (condition_ != kNoNode)
       condition_ = moved(graph_, condition_, {{axis, solution}});

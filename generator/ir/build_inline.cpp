@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "support/check.h"
+#include "support/naming.h"
 
 namespace kgen::build {
 
@@ -82,12 +83,13 @@ Place Lowering::here(const Place &place) const {
 }
 
 VarId Lowering::fresh(const std::string &name, Type type, const Place &place) {
+  return fresh(std::vector<std::string>{name}, type, place);
+}
+
+VarId Lowering::fresh(const std::vector<std::string> &wishes, Type type, const Place &place) {
   Var var;
-  int count = ++names_[name];
-  var.name = count == 1 ? name : name + "_" + std::to_string(count);
-  while (count > 1 && names_.count(var.name))
-    var.name += "_";
-  names_[var.name] = std::max(names_[var.name], 1);
+  var.name = free_name(wishes, [&](const std::string &name) { return names_.count(name) != 0; });
+  names_.insert(var.name);
   var.type = type_row(type).arithmetic;
   var.place = here(place);
   VarId id = static_cast<VarId>(kernel_.vars.size());
@@ -96,13 +98,25 @@ VarId Lowering::fresh(const std::string &name, Type type, const Place &place) {
   return id;
 }
 
+// Of a function that is inlined again: who calls it, and what it is.
+std::vector<std::string> Lowering::local_names(const std::string &name, const body::Function *of,
+                                               const body::Function *caller) {
+  std::vector<std::string> names = {name};
+  if (of != nullptr && caller != nullptr)
+    names.push_back(name_of_parts(name, "in_" + caller->name));
+  if (of != nullptr)
+    names.push_back(name_of_parts(name, "of_" + of->name));
+  return names;
+}
+
 VarId Lowering::local(int index) {
   Frame &frame = frames_.back();
   VarId &var = frame.vars[index];
   if (var != kNone)
     return var;
   const body::Local &decl = (*frame.locals)[index];
-  var = fresh(decl.name, decl.type, decl.place);
+  const body::Function *caller = frames_.size() > 1 ? frames_[frames_.size() - 2].function : nullptr;
+  var = fresh(local_names(decl.name, frame.function, caller), decl.type, decl.place);
   kernel_.vars[var].array = decl.dims;
   kernel_.vars[var].named = frame.call.line == 0; // not the library's
   if (decl.dims.empty())
@@ -179,7 +193,7 @@ void Lowering::bind(const body::Expr &e, Frame &frame) {
       frame.values[i] = argument;
       continue;
     }
-    frame.vars[i] = fresh(parameter.name, parameter.type, parameter.place);
+    frame.vars[i] = fresh(local_names(parameter.name, &f, frames_.back().function), parameter.type, parameter.place);
     emit_assign(frame.vars[i], argument, e.args[i].place);
   }
 }

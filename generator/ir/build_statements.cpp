@@ -49,15 +49,15 @@ Lowering::Lowering(Build &build) : build_(build), kernel_(build.kernel) {}
 
 void Lowering::run() {
   for (const Var &var : kernel_.vars)
-    names_[var.name] = 1;
+    names_.insert(var.name);
   for (const Axis &axis : kernel_.axes)
-    names_[axis.name] = 1;
+    names_.insert(axis.name);
   for (const GridDim &dim : kernel_.grid)
-    names_[dim.name] = 1;
+    names_.insert(dim.name);
   for (const Table &table : kernel_.tables)
-    names_[table.name] = 1;
+    names_.insert(table.name);
   for (const ScalarArgument &scalar : kernel_.scalars)
-    names_[scalar.name] = 1;
+    names_.insert(scalar.name);
   Frame frame;
   frame.locals = &build_.body.locals;
   frame.vars.assign(build_.body.locals.size(), kNone);

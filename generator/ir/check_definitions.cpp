@@ -91,7 +91,7 @@ private:
     return e.op == Op::add ? second.integer : -second.integer;
   }
 
-  // May a round change what the condition hangs on?
+  // May a round change what the condition depends on?
   bool may_fail(const Stmt &loop) const {
     std::set<VarId> reads;
     visit(loop.value, [&](const Expr &e) {

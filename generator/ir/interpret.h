@@ -43,7 +43,7 @@ struct RunOptions {
   int64_t work_limit = 0;                 // stop with an error after so many element operations; 0: no limit
 };
 
-// One output of a reference run: value and magnitude of each element; `undecided` where an exact result hangs on a
+// One output of a reference run: value and magnitude of each element; `undecided` where an exact result depends on a
 // comparison or rounding of floats that lie within their bound; `defined` false where a partial output was not written;
 // `exact` where no rounding took part, so that every target must give the same bits.
 struct ReferenceOutput {

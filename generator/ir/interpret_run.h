@@ -207,7 +207,7 @@ private:
 
   std::vector<ExprInfo> info_;
   std::vector<Tensor> constants_; // by expression; data null: not yet
-  struct Memo {                   // the last value of a fold or scan, good while nothing it hangs on has changed
+  struct Memo {                   // the last value of a fold or scan, good while nothing it depends on has changed
     uint64_t epoch = 0, mask = 0;
     std::vector<Range> ranges;
     Tensor tensor;

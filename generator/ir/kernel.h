@@ -229,7 +229,7 @@ struct Expr {
   Type accumulator = Type::f32; // of fold and scan
   Type element = Type::f32;     // round_like
   bool safe = false;            // a read, element or table access at coordinates that analysis proved inside
-  bool nan_shows = false;       // min, max: by its arguments in all that hangs on this, so that this may ignore it
+  bool nan_shows = false;       // min, max: by its arguments in all that depends on this, so that this may ignore it
   Bounds bounds;                // as analysis found them
   Place place;
 };

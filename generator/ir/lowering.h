@@ -84,7 +84,10 @@ private:
   void give(const body::Stmt &s);
   bool early_return(const Block &block, size_t at);
   VarId local(int index);
+  static std::vector<std::string> local_names(const std::string &name, const body::Function *of,
+                                              const body::Function *caller);
   VarId fresh(const std::string &name, Type type, const Place &place);
+  VarId fresh(const std::vector<std::string> &wishes, Type type, const Place &place);
   Place here(const Place &place) const;
 
   // Expressions (build_expressions.cpp).
@@ -164,7 +167,7 @@ private:
   std::set<VarId> generated_; // assigned by construction
   std::set<VarId> reported_;  // one message a local
   std::vector<Dropped> dropped_;
-  std::map<std::string, int> names_;
+  std::set<std::string> names_;
 };
 
 } // namespace kgen::build

@@ -9,7 +9,7 @@
 
 namespace kgen {
 
-constexpr uint8_t kUndecided = 1; // hangs on a comparison or rounding of floats that lie within their bound
+constexpr uint8_t kUndecided = 1; // depends on a comparison or rounding of floats that lie within their bound
 constexpr uint8_t kInexact = 2;   // floating: rounding took part
 
 struct ReferenceRow {

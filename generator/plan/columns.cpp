@@ -166,7 +166,7 @@ private:
                   std::vector<PlanNode> &after) {
     if (is_long_sum(node, axis)) {
       Var part = kernel_.vars[node.target];
-      part.name = "part";
+      part.name += "_in_block";
       const VarId fresh = add_var(kernel_, std::move(part));
       PlanNode add = node, init = node;
       add.value = make_read(kernel_, fresh);

@@ -8,6 +8,7 @@
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/storage.h"
+#include "support/naming.h"
 
 namespace kgen {
 namespace {
@@ -152,7 +153,7 @@ private:
     const Var &var = kernel_.vars[node.target];
     Var kept;
     kept.kind = Var::Kind::local;
-    kept.name = var.name + "_here";
+    kept.name = name_of_parts(var.name, "here");
     kept.type = var.type;
     kept.axes = node.lanes;
     kept.place = var.place;

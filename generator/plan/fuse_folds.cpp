@@ -15,10 +15,12 @@
 #include <map>
 #include <set>
 
+#include "ir/roles.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
 #include "plan/order.h"
+#include "support/naming.h"
 
 namespace kgen {
 namespace {
@@ -75,7 +77,7 @@ private:
     const PlanNode *step = nullptr;
     VarId now = kNone;  // the greatest so far; of sums that of the block
     VarId mean = kNone; // of the block
-    Op power = Op::exp; // of what hangs on a greatest value: exp or exp2
+    Op power = Op::exp; // of what depends on a greatest value: exp or exp2
     std::vector<VarId> followers;
   };
 
@@ -165,7 +167,8 @@ private:
     return !may_share_loop(others, accesses_of(kernel_, b), a.axis);
   }
 
-  // ---- which totals, and what hangs on them -------------------------------------------------------------------------
+  // ---- which totals, and what depends on them
+  // -------------------------------------------------------------------------
 
   bool find_totals(const PlanNode &a, const PlanNode &b) {
     for (const PlanNode &n : a.body)
@@ -241,7 +244,7 @@ private:
     return e.op == Op::read && e.ref == var && e.coords.empty();
   }
 
-  // exp(element - greatest), times or over what does not hang on the greatest.
+  // exp(element - greatest), times or over what does not depend on the greatest.
   bool is_weighted_power(ExprId value, ExprId element, Total &total) {
     const Expr &e = kernel_.expr(bare(value));
     const VarId greatest = total.step->target;
@@ -300,8 +303,8 @@ private:
     for (const Total &total : totals_)
       if (total.step->monoid == Monoid::sum && seen_ == kNone) {
         const Type type = kernel_.vars[total.step->target].type;
-        seen_ = number("seen", type, a);
-        here_ = number("here", type, a);
+        seen_ = number("count_before", type, a);
+        here_ = number("count_in_block", type, a);
         before.push_back(assign(here_, make_cast(kernel_, positions(a.axis), type), a));
       }
     for (Total &total : totals_)
@@ -383,8 +386,8 @@ private:
   void follow_mean(Total &total, PlanNode &a, PlanNode &b, Nodes &before, Nodes &between, Nodes &after) {
     const VarId sum = total.step->target;
     const Type type = kernel_.vars[sum].type;
-    total.now = number(kernel_.vars[sum].name + "_part", type, a);
-    total.mean = number("mean", type, a);
+    total.now = number(kernel_.vars[sum].name + "_in_block", type, a);
+    total.mean = number(name_of_parts("mean", description(kernel_, total.step->value) + "_in_block"), type, a);
     PlanNode init = *total.step;
     init.kind = PlanNode::Kind::fold_init;
     init.target = total.now;
@@ -401,7 +404,7 @@ private:
           return is_mean(at, sum, reduced) ? make_cast(kernel_, read(total.mean), kernel_.expr(at).type) : kNone;
         });
     });
-    const VarId apart = number("apart", type, a);
+    const VarId apart = number("mean_apart", type, a);
     Nodes correct = {assign(apart, op(Op::sub, read(total.mean), op(Op::div, read(sum), read(seen_))), a)};
     const ExprId weight = op(Op::div, op(Op::mul, read(seen_), read(here_)), add(read(seen_), read(here_)));
     const ExprId missing = op(Op::mul, op(Op::mul, read(apart), read(apart)), weight);

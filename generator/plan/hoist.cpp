@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/roles.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/storage.h"
+#include "support/naming.h"
 
 namespace kgen {
 namespace {
@@ -63,7 +65,7 @@ private:
         return make_read(kernel_, known.target);
     Var var;
     var.kind = Var::Kind::local;
-    var.name = name_of(e.op);
+    var.name = name_of_parts(name_of(e.op), description(kernel_, e.args.front()));
     var.type = type;
     var.axes = e.axes;
     var.place = loop.place;

@@ -8,9 +8,10 @@
 #include <set>
 
 #include "ir/evaluate.h"
+#include "ir/roles.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
-#include "support/check.h"
+#include "support/naming.h"
 
 namespace kgen {
 namespace {
@@ -103,7 +104,7 @@ private:
   ExprId kept(ExprId value, const std::string &name, const PlanNode &node, const Stmt &stmt,
               std::vector<PlanNode> &out) {
     PlanNode first = make(PlanNode::Kind::assign, stmt);
-    first.target = temporary(name, kernel_.expr(value).type, node.lanes, stmt.place);
+    first.target = temporary({name}, kernel_.expr(value).type, node.lanes, stmt.place);
     first.value = value;
     first.lanes = node.lanes;
     out.push_back(first);
@@ -149,7 +150,7 @@ private:
     node.otherwise = statements(stmt.otherwise);
     if (writes_what_condition_reads(node)) {
       PlanNode test = make(PlanNode::Kind::assign, stmt);
-      test.target = temporary("condition", Type::boolean, node.lanes, stmt.place);
+      test.target = temporary({"condition"}, Type::boolean, node.lanes, stmt.place);
       test.value = node.condition;
       test.lanes = node.lanes;
       node.condition = make_read(kernel_, test.target);
@@ -385,9 +386,9 @@ private:
     kept -= e.reduced;
     const bool selects = e.monoid == Monoid::argmax || e.monoid == Monoid::argmin;
     const Type accumulator = accumulator_of(e);
-    step.target = temporary(fold_name(e.monoid), selects ? Type::i64 : accumulator, kept, e.place);
+    step.target = temporary(fold_names(kernel_, e), selects ? Type::i64 : accumulator, kept, e.place);
     if (selects)
-      step.partner = temporary("best", kernel_.expr(step.value).type, kept, e.place);
+      step.partner = temporary(best_names(kernel_, e), kernel_.expr(step.value).type, kept, e.place);
     if (!selects)
       step.value = make_cast(kernel_, step.value, accumulator);
     step.lanes = kept | e.reduced;
@@ -490,8 +491,8 @@ private:
     step.lanes = kernel_.expr(step.value).axes | AxisSet::of(e.axis);
     if (step.second != kNone)
       step.lanes |= kernel_.expr(step.second).axes;
-    step.target = temporary("carry", e.accumulator, step.lanes - AxisSet::of(e.axis), e.place);
-    step.partner = temporary("running", e.accumulator, step.lanes, e.place);
+    step.target = temporary(carry_names(kernel_, e), e.accumulator, step.lanes - AxisSet::of(e.axis), e.place);
+    step.partner = temporary(scan_names(kernel_, e), e.accumulator, step.lanes, e.place);
     PlanNode init = step;
     init.kind = PlanNode::Kind::scan_init;
     init.lanes = step.lanes - AxisSet::of(e.axis);
@@ -502,32 +503,14 @@ private:
     return result;
   }
 
-  static const char *fold_name(Monoid monoid) {
-    switch (monoid) {
-    case Monoid::sum:
-    case Monoid::mean:
-      return "total";
-    case Monoid::product:
-      return "product";
-    case Monoid::min:
-      return "least";
-    case Monoid::max:
-      return "greatest";
-    case Monoid::all:
-      return "every";
-    case Monoid::any:
-      return "some";
-    case Monoid::argmax:
-    case Monoid::argmin:
-      return "where";
-    }
-    KGEN_UNREACHABLE("monoid");
-  }
-
-  VarId temporary(const std::string &name, Type type, AxisSet axes, const Place &place) {
+  // Where all wishes are taken, as by the same fold in another branch, whoever prints the plan tells the two apart.
+  VarId temporary(const std::vector<std::string> &wishes, Type type, AxisSet axes, const Place &place) {
+    const auto is_taken = [&](const std::string &name) {
+      return std::any_of(kernel_.vars.begin(), kernel_.vars.end(), [&](const Var &var) { return var.name == name; });
+    };
     Var var;
     var.kind = Var::Kind::local;
-    var.name = name;
+    var.name = first_free(wishes, is_taken).value_or(wishes.front());
     var.type = type;
     var.axes = axes;
     var.place = place;
@@ -545,7 +528,7 @@ private:
   Kernel &kernel_;
 };
 
-// Parallel dimensions go outside, wherever they stand, unless their size hangs on an arbitrary one.
+// Parallel dimensions go outside, wherever they stand, unless their size depends on an arbitrary one.
 std::vector<GridId> nesting_order(const Kernel &kernel) {
   std::vector<GridId> outer, inner;
   for (GridId g = 0; g < static_cast<GridId>(kernel.grid.size()); ++g) {

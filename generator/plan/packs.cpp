@@ -54,7 +54,7 @@ bool is_simple(const Plan &plan, const std::vector<PlanNode> &list, const PlanNo
   });
 }
 
-// Does the place hang on values that the body computes?
+// Does the place depend on values that the body computes?
 bool hangs_on_locals(const Plan &plan, const std::vector<Coordinate> &coords) {
   bool found = false;
   for (const Coordinate &c : coords)

@@ -130,7 +130,7 @@ struct Phase {
 // changes (see fuse_folds).
 struct FollowedTotal {
   VarId total = kNone;          // the greatest so far; or a sum, whose mean counts
-  Op power = Op::exp;           // of what hangs on a greatest value: exp or exp2
+  Op power = Op::exp;           // of what depends on a greatest value: exp or exp2
   VarId seen = kNone;           // of a sum: how many positions it has
   std::vector<VarId> followers; // sums of powers beneath the greatest; of squares about the mean
 };

@@ -1,4 +1,4 @@
-// Takes out of a program what no output hangs on: locals and scratch that nothing reads, with their folds and scans,
+// Takes out of a program what no output depends on: locals and scratch that nothing reads, with their folds and scans,
 // and the conditions and loops that are left empty. Compilers warn about unused variables, and the work would be for
 // nothing.
 #pragma once

@@ -9,6 +9,7 @@
 #include "plan/exprs.h"
 #include "plan/lanes.h"
 #include "plan/storage.h"
+#include "support/naming.h"
 
 namespace kgen {
 namespace {
@@ -34,10 +35,16 @@ public:
   // have one position there.
   void before_loops(std::vector<PlanNode> &list, const std::set<const PlanNode *> &taken, AxisSet open) const {
     std::vector<PlanNode> out;
+    std::map<VarId, VarId> loaded; // by a loop before
     for (PlanNode &node : list) {
       if (taken.count(&node) != 0 && node.parts == 0)
-        for (const auto &[var, read] : shared(node, open))
-          out.push_back(load(node, var, read));
+        for (const auto &[var, read] : shared(node, open)) {
+          const auto known = loaded.find(var);
+          if (known != loaded.end())
+            read_from(known->second, node, var, read);
+          else
+            loaded[var] = out.emplace_back(load(node, var, read)).target;
+        }
       for (std::vector<PlanNode> *inner : {&node.body, &node.otherwise, &node.step})
         before_loops(*inner, taken, open | position_of(node));
       out.push_back(std::move(node));
@@ -153,16 +160,19 @@ private:
   PlanNode load(PlanNode &loop, VarId from, ExprId read) const {
     Var var;
     var.kind = Var::Kind::local;
-    var.name = kernel_.vars[from].name;
-    var.name += var.name.ends_with('_') ? "" : "_";
+    var.name = name_of_parts(kernel_.vars[from].name, "here");
     var.type = kernel_.expr(read).type;
     var.axes = kernel_.expr(read).axes;
     var.place = loop.place;
     const VarId own = add_var(kernel_, std::move(var));
+    read_from(own, loop, from, read);
+    return make_assign(kernel_, own, read, loop.place);
+  }
+
+  void read_from(VarId own, PlanNode &loop, VarId from, ExprId read) const {
     const ExprId here = make_read(kernel_, own);
     kernel_.exprs[here].bounds = kernel_.expr(read).bounds;
     replace_reads(kernel_, loop, from, here, true);
-    return make_assign(kernel_, own, read, loop.place);
   }
 
   Plan &plan_;

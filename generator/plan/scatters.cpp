@@ -1,5 +1,5 @@
 // A phase that scatters becomes two: over shares of its outermost loop, each with its copies of the targets, then over
-// the elements of the targets, which take in what the shares have found. Shares hang on sizes only.
+// the elements of the targets, which take in what the shares have found. Shares depend on sizes only.
 #include "plan/scatters.h"
 
 #include <algorithm>

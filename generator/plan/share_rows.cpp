@@ -316,7 +316,7 @@ private:
     return out;
   }
 
-  // The totals of a row, in the order of its shares, and the values that hang on them.
+  // The totals of a row, in the order of its shares, and the values that depend on them.
   Nodes rows() {
     Nodes alone, following;
     for (const auto &[total, monoid] : totals_)
@@ -365,7 +365,7 @@ private:
       out.push_back(fold(var, Monoid::sum, scaled(f, var)));
       return;
     }
-    const VarId apart = lists_.copy_of(f.total, "apart", AxisSet::of(lists_.axis()));
+    const VarId apart = lists_.copy_of(f.total, "mean_apart", AxisSet::of(lists_.axis()));
     out.push_back(assign(apart, distance(f)));
     out.push_back(fold(var, Monoid::sum, about_mean(f, var, make_read(kernel_, apart))));
   }

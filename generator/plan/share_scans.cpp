@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "ir/roles.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
@@ -14,6 +15,7 @@
 #include "plan/scopes.h"
 #include "plan/share_lists.h"
 #include "plan/storage.h"
+#include "support/naming.h"
 
 namespace kgen {
 namespace {
@@ -262,19 +264,23 @@ private:
     const AxisSet share = AxisSet::of(lists_.axis());
     for (Total &total : totals_) {
       const PlanNode &step = *total.scan->step;
-      const auto copy = [&](const char *name, AxisSet axes) { return lists_.copy_of(step.target, name, axes); };
+      const std::string what = description(kernel_, step.value);
+      const auto copy = [&](const char *role, AxisSet axes) {
+        return lists_.copy_of(step.target, name_of_parts(role, what), axes);
+      };
       if (is_joined(step)) {
         total.factor = copy("factor", AxisSet());
-        total.factor_part = copy("factor_part", share);
+        total.factor_part = copy("share_factor", share);
         kernel_.vars[total.factor].type = kernel_.vars[total.factor_part].type = Type::f64;
       }
       if (!is_joined(step) || step.scan == ScanKind::linear) {
         total.own = copy("total", AxisSet());
-        total.part = copy("total_part", share);
+        total.part = copy("share_total", share);
       }
     }
     for (Start &start : starts_)
-      start.place = lists_.copy_of(start.step->target, "start", share);
+      start.place =
+          lists_.copy_of(start.step->target, start.step->reverse ? "share_start_from_end" : "share_start", share);
   }
 
   static const PlanNode &setter(const Scan &scan, VarId var) {
@@ -397,7 +403,7 @@ private:
     put(std::move(step));
   }
 
-  // Of what the scan needs, in order: a factor alone may hang on less.
+  // Of what the scan needs, in order: a factor alone may depend on less.
   std::set<VarId> wanted_by(const PlanNode &step, const Scan &scan) const {
     std::set<VarId> out;
     const auto note = [&](const PlanNode &node) {
@@ -420,7 +426,7 @@ private:
       PlanNode step = *start.step;
       step.axis = lists_.axis();
       step.exclusive = true;
-      step.target = lists_.copy_of(start.step->target, "carry", AxisSet());
+      step.target = lists_.copy_of(start.step->target, start.step->reverse ? "carry_from_end" : "carry", AxisSet());
       step.partner = start.place;
       step.lanes = kernel_.vars[start.place].axes;
       PlanNode init = step;

@@ -10,7 +10,7 @@ namespace kgen {
 std::vector<AxisId> memory_order(const Kernel &kernel);
 
 enum class Fusion { greedy, none };    // none: each statement has loops of its own
-enum class Numbers { inside, before }; // where what hangs on no element is computed: in each loop, or once before all
+enum class Numbers { inside, before }; // where what depends on no element is computed: in each loop, or once before all
 
 // One node per phase, in order. Conditions that guard the end of a window are added to the kernel.
 std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program,

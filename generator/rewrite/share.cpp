@@ -9,6 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "ir/roles.h"
+#include "support/naming.h"
+
 namespace kgen {
 namespace {
 
@@ -19,17 +22,6 @@ struct Group {
   bool certain; // computed there, whatever the values
   std::set<ExprId> members;
 };
-
-// What the local of a fold is called.
-constexpr std::pair<Monoid, std::string_view> kNames[] = {
-    {Monoid::sum, "sum"},      {Monoid::product, "product"}, {Monoid::min, "least"},
-    {Monoid::max, "greatest"}, {Monoid::mean, "average"},    {Monoid::all, "holds"},
-    {Monoid::any, "holds"},    {Monoid::argmax, "position"}, {Monoid::argmin, "position"}};
-
-std::string name_of(Monoid monoid) {
-  return std::string(
-      std::find_if(std::begin(kNames), std::end(kNames), [&](const auto &row) { return row.first == monoid; })->second);
-}
 
 class Sharing {
 public:
@@ -130,7 +122,7 @@ private:
   Stmt kept(const Group &group) {
     const Expr fold = out_.expr(group.first);
     Var local;
-    local.name = free_name(name_of(fold.monoid));
+    local.name = name_for(fold);
     local.type = fold.type;
     local.axes = fold.axes;
     local.place = fold.place;
@@ -152,14 +144,13 @@ private:
     return assign;
   }
 
-  std::string free_name(const std::string &wanted) const {
-    std::string name = wanted;
-    const auto taken = [&](const auto &list) {
-      return std::any_of(list.begin(), list.end(), [&](const auto &e) { return e.name == name; });
-    };
-    for (int count = 2; taken(out_.vars) || taken(out_.axes) || taken(out_.scalars) || taken(out_.tables); ++count)
-      name = wanted + std::to_string(count);
-    return name;
+  std::string name_for(const Expr &fold) const {
+    return free_name(fold_names(out_, fold), [&](const std::string &name) {
+      const auto has = [&](const auto &list) {
+        return std::any_of(list.begin(), list.end(), [&](const auto &e) { return e.name == name; });
+      };
+      return has(out_.vars) || has(out_.axes) || has(out_.scalars) || has(out_.tables);
+    });
   }
 
   Kernel out_;

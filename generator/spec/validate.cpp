@@ -184,7 +184,7 @@ void check_axes(Reader &reader) {
       continue;
     if (const std::vector<std::string> way = way_to(reader.spec, axis, axis.name, seen); !way.empty()) {
       reader.diags.add(DiagId::spec_derived_circle, axis.place, {axis.name}).help =
-          "it hangs on itself by " + join(way, " -> ") + ": one of these sizes must be given";
+          "it depends on itself by " + join(way, " -> ") + ": one of these sizes must be given";
       told.insert(seen.begin(), seen.end());
     }
   }

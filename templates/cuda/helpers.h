@@ -379,7 +379,7 @@ struct RowTeam {
     else if (chunks > 1)
       meet();  // before one block writes into the other's shared memory
   }
-  // Folds one value a thread over the row, in an order that hangs on the shape alone; each thread gets the
+  // Folds one value a thread over the row, in an order that depends on the shape alone; each thread gets the
   // result.
   template <class T, class Combine>
   __device__ inline T fold(T value, Combine combine) {

@@ -1,5 +1,5 @@
 //@ extremes: Lanes
-// Of equals the first; either where one is NaN: what these are used for is NaN then by other ways.
+// Of equals the first; either where one is NaN: callers add the NaN to their results themselves.
 template <class T, int N>
 inline Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
   return b.v > a.v ? b.v : a.v;

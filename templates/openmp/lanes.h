@@ -125,8 +125,8 @@ struct AllLanes {
   static constexpr int kLanes = N, count = N;
   IN_SET bool has(int) const { return true; }
 };
-// All of them, in a loop that writes around the caches: functions for it are made apart, without the
-// questions of others.
+// All of them, in a loop of streaming stores: a type of its own, so that its functions are compiled without
+// the tests that other loops need.
 template <int N>
 struct FarLanes : AllLanes<N> {};
 template <int N>

@@ -248,12 +248,12 @@ inline int64_t into_line(const T* at) {
   return int64_t(reinterpret_cast<uintptr_t>(at) / sizeof(T) % (64 / sizeof(T)));
 }
 //@ prefetch
-// Asks for the line of memory, which another loop will need. (Inlined in any case: compilers drop calls of
-// functions that do nothing but ask.)
+// Prefetches the line, which another loop will need. Always inlined: compilers drop calls of functions that
+// only prefetch.
 inline __attribute__((always_inline)) void prefetch(const void* line) { __builtin_prefetch(line, 0, 2); }
 //@ prefetch_soon
-// Asks for what lies so many bytes further on, whether or not that is one's own. (Inlined in any case:
-// compilers drop calls of functions that do nothing but ask.)
+// Prefetches what lies so many bytes further on, also beyond the array. Always inlined: compilers drop calls
+// of functions that only prefetch.
 template <class... Pointer>
 inline __attribute__((always_inline)) void prefetch_soon(int64_t bytes, Pointer... here) {
   (__builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(here) + uintptr_t(bytes)), 0,

@@ -88,7 +88,7 @@ def close(got, expected, dtype=np.float32):
 
 
 def slopes(function, *arrays):
-    """The gradients of a number that hangs on all that the function gives."""
+    """The gradients of a number that depends on all that the function gives."""
     return jax.grad(lambda *values: jnp.sin(function(*values).astype(jnp.float32)).sum(),
                     tuple(range(len(arrays))))(*arrays)  # fmt: skip
 

@@ -403,7 +403,7 @@ def fold_into(frame, cls, v, gone, op):
 def update_of(frame, v, gone):
     body, r = frame.body, frame.rng
     op = r.choice({"f": ["sum", "sum", "max", "min"], "i": ["sum", "max", "min"], "b": ["any", "all"]}[v.cls])
-    v.hidden = True  # what is folded must not hang on it: its bound grows with each step
+    v.hidden = True  # what is folded must not depend on it: its bound grows with each step
     node = fold_into(frame, v.cls, v, gone, op)
     v.hidden = False
     body.use("update by " + op)

@@ -1,4 +1,4 @@
-"""Frames with whole arrays and with grids over axes: nothing hangs on tables or windows of their own."""
+"""Frames with whole arrays and with grids over axes: nothing depends on tables or windows of their own."""
 import re
 
 from body import Axis, variable_of

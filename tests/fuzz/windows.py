@@ -114,7 +114,7 @@ def segments(frame):
 
 
 def pages(frame):
-    """Pages of memory through a table; how many hangs on another table."""
+    """Pages of memory through a table; how many depends on another table."""
     r, body = frame.rng, frame.body
     b, p, n = frame.axis(plain=True), frame.axis(plain=True), frame.axis(plain=True)
     size = r.choice([2, 3, 4])
@@ -334,7 +334,7 @@ def gather(frame):
 
 
 def triangular(frame):
-    """An inner dimension whose number of steps hangs on the outer one."""
+    """An inner dimension whose number of steps depends on the outer one."""
     r, body = frame.rng, frame.body
     n, d = frame.axis(plain=True), frame.axis(plain=True)
     size = r.choice([2, 3, 4])

@@ -148,6 +148,15 @@ def _(rng, arrays, sizes):
         arrays["target"][rng.random(arrays["target"].shape[:-1]) < 0.4] = 0
 
 
+@maker("giou_loss_packed")
+def _(rng, arrays, sizes):
+    for name in ("pred", "target"):
+        arrays[name] = random_boxes(rng, arrays[name].shape[:-1])
+    slots = rng.permutation(sizes["B"] * sizes["P"])[: sizes["N"]]  # no picture has more targets than predictions
+    counts = np.bincount(slots // max(sizes["P"], 1), minlength=sizes["B"])
+    arrays["box_start"] = np.concatenate([[0], np.cumsum(counts)])
+
+
 @maker("giou_loss_conditional")
 def _(rng, arrays, sizes):
     MAKERS["giou_loss_padded"](rng, arrays, sizes)

@@ -12,7 +12,11 @@ def loops(function):
     return function
 
 
-def box_loss(p, t, clamped):
+def is_clamped(params):
+    return params.get("iou") != "unclamped"
+
+
+def box_giou(p, t, clamped):
     low = (lambda e: max(e, 0.0)) if clamped else (lambda e: e)
     overlap = low(min(p[2], t[2]) - max(p[0], t[0])) * low(min(p[3], t[3]) - max(p[1], t[1]))
     hull = low(max(p[2], t[2]) - min(p[0], t[0])) * low(max(p[3], t[3]) - min(p[1], t[1]))
@@ -24,7 +28,7 @@ def plane_loop(x, clamped):
     names = ("left", "top", "right", "bottom")
     giou = np.zeros(x["left_p"].shape)
     for at in np.ndindex(giou.shape):
-        giou[at] = box_loss([x[f"{n}_p"][at] for n in names], [x[f"{n}_t"][at] for n in names], clamped)
+        giou[at] = box_giou([x[f"{n}_p"][at] for n in names], [x[f"{n}_t"][at] for n in names], clamped)
     return {"giou": giou}
 
 
@@ -57,8 +61,8 @@ def giou_loss_conditional(x, s, p):
     giou, mask = np.zeros((s["B"], s["N"])), np.zeros((s["B"], s["N"]), bool)
     for at in np.ndindex(giou.shape):
         mask[at] = x["target"][at][3] != 0
-        giou[at] = box_loss(x["pred"][at], x["target"][at], False) if mask[at] else 0
-    return {"giou": giou, "mask": mask, "loss": giou.sum() / max(mask.sum(), 1)}
+        giou[at] = box_giou(x["pred"][at], x["target"][at], is_clamped(p)) if mask[at] else 0
+    return {"giou": giou, "mask": mask, "loss": (1 - giou[mask]).sum() / max(mask.sum(), 1)}
 
 
 @loops
@@ -68,10 +72,18 @@ def giou_loss_padded(x, s, p):
 
 @loops
 def giou_loss_ragged(x, s, p):
-    giou = np.array([box_loss(a, b, False) for a, b in zip(x["pred"], x["target"])])
-    rows = [giou[a:b] for a, b in zip(x["box_start"][:-1], x["box_start"][1:])]
+    giou = np.array([box_giou(a, b, is_clamped(p)) for a, b in zip(x["pred"], x["target"])])
+    rows = [1 - giou[a:b] for a, b in zip(x["box_start"][:-1], x["box_start"][1:])]
     picture = np.array([row.sum() / max(row.size, 1) for row in rows])
-    return {"giou": giou, "picture_loss": picture, "loss": giou.mean() if giou.size else 0.0}
+    return {"giou": giou, "picture_loss": picture, "loss": (1 - giou).mean() if giou.size else 0.0}
+
+
+@loops
+def giou_loss_packed(x, s, p):
+    rows = [(b, n) for b in range(s["B"]) for n in range(x["box_start"][b + 1] - x["box_start"][b])]
+    pairs = [(x["pred"][b][n], x["target"][x["box_start"][b] + n]) for b, n in rows]
+    giou = np.array([box_giou(a, b, is_clamped(p)) for a, b in pairs])
+    return {"giou": giou, "loss": (1 - giou).mean() if giou.size else 0.0}
 
 
 @loops

@@ -223,24 +223,27 @@ def giou_planes_unclamped(inputs, sizes, params):
     return {"giou": generalized_iou(planes(inputs, "p"), planes(inputs, "t"), False)}
 
 
-def box_giou(inputs):
-    return generalized_iou(np.moveaxis(inputs["pred"], -1, 0), np.moveaxis(inputs["target"], -1, 0), False)
+def box_giou(pred, target, params):
+    clamped = params.get("iou") != "unclamped"
+    return generalized_iou(np.moveaxis(pred, -1, 0), np.moveaxis(target, -1, 0), clamped)
 
 
 def masked_loss(giou, mask):
-    return {"giou": giou, "mask": mask, "loss": giou.reshape(-1).sum(0) / float(max(mask.sum(), 1))}
+    """The mean of 1 - giou where the mask is set."""
+    apart = (1.0 - giou) * mask.astype(np.float64)
+    return {"giou": giou, "mask": mask, "loss": apart.reshape(-1).sum(0) / float(max(mask.sum(), 1))}
 
 
 @reference
 def giou_loss_padded(inputs, sizes, params):
     mask = inputs["target"][..., 3] != 0
-    return masked_loss(box_giou(inputs) * mask.astype(np.float64), mask)
+    return masked_loss(box_giou(inputs["pred"], inputs["target"], params) * mask.astype(np.float64), mask)
 
 
 @reference
 def giou_loss_conditional(inputs, sizes, params):
     mask = inputs["target"][..., 3] != 0
-    return masked_loss(where(mask, box_giou(inputs), 0.0), mask)
+    return masked_loss(where(mask, box_giou(inputs["pred"], inputs["target"], params), 0.0), mask)
 
 
 def row_sums(values, starts):
@@ -252,6 +255,14 @@ def row_sums(values, starts):
 
 @reference
 def giou_loss_ragged(inputs, sizes, params):
-    giou, starts = box_giou(inputs), inputs["box_start"]
-    picture = row_sums(giou, starts) / np.maximum(np.diff(starts), 1).astype(np.float64)
-    return {"giou": giou, "picture_loss": picture, "loss": giou.sum(0) / float(max(giou.v.size, 1))}
+    giou, starts = box_giou(inputs["pred"], inputs["target"], params), inputs["box_start"]
+    picture = row_sums(1.0 - giou, starts) / np.maximum(np.diff(starts), 1).astype(np.float64)
+    return {"giou": giou, "picture_loss": picture, "loss": (1.0 - giou).sum(0) / float(max(giou.v.size, 1))}
+
+
+@reference
+def giou_loss_packed(inputs, sizes, params):
+    starts = inputs["box_start"]
+    beside = [inputs["pred"][b, : starts[b + 1] - starts[b]] for b in range(sizes["B"])]
+    giou = box_giou(np.concatenate([np.zeros((0, 4)), *beside]), inputs["target"], params)
+    return {"giou": giou, "loss": (1.0 - giou).sum(0) / float(max(giou.v.size, 1))}

@@ -1,4 +1,4 @@
-// Minima and maxima whose NaN shows in all that hangs on them.
+// Minima and maxima whose NaN shows in all that depends on them.
 #include <doctest/doctest.h>
 
 #include "analysis/flow.h"
@@ -61,12 +61,12 @@ TEST_CASE("whole numbers, conditions and places do not show it") {
   CHECK(loose("y = min(p, q) > 0 ? p * q : 7;") == "0 of 1");
   CHECK(loose("if (min(p, q) > 0) y = p * q; else y = 0;") == "0 of 1");
   CHECK(loose("y = at(p, N = int(min(p, q)));") == "0 of 1");
-  // But what is NaN before it becomes one does not hang on the minimum then.
+  // But what is NaN before it becomes one does not depend on the minimum then.
   CHECK(loose("y = int(min(p, q) + p * q);") == "1 of 1");
   CHECK(loose("real v = min(p, q) + p * q; if (v > 0) y = p; else y = 0;") == "1 of 1");
 }
 
-TEST_CASE("a choice shows it in the arm that hangs on the minimum") {
+TEST_CASE("a choice shows it in the arm that depends on the minimum") {
   CHECK(loose("y = c > 0 ? min(p, q) + p * q : 7;") == "1 of 1");
   CHECK(loose("y = c > 0 ? min(p, q) : p * q;") == "0 of 1");
   CHECK(loose("y = min(p, q) + (c > 0 ? p * q : 7);") == "0 of 1");

@@ -224,7 +224,7 @@ TEST_CASE("a number is a condition that holds where it is not 0") {
   CHECK(has(refused(spec("i % 5 ? 0 : i % 5 - 1"), "window_outside"), "at N = 1, step (i = 0)"));
 }
 
-TEST_CASE("windows that hang on tables") {
+TEST_CASE("windows that depend on tables") {
   const auto spec = [](const std::string &facts) {
     return "kernel = \"a\"\ntables.col = { type = \"i32[S]\"" + facts +
            " }\ninputs.x = { type = \"f32[K]\", block = [64], index = [\"col[s]\"] }\n"
@@ -498,7 +498,7 @@ body = 'if (first(t)) z = 0;'
   CHECK(a.checks(Check::Kind::grid_empty)[0].loops == std::vector<GridId>{0});
 }
 
-TEST_CASE("steps that hang on a table") {
+TEST_CASE("steps that depend on a table") {
   const auto spec = [](const std::string &more) {
     return "kernel = \"a\"\ntables.length = { type = \"i32[B]\", range = \"N + 1\" }\ninputs.x = \"f32[B, N]\"\n"
            "outputs.z = { type = \"f32[B, N]\", block = [\"squeeze\", 8], index = [\"b\", \"n\"], partial = true }\n"

@@ -16,18 +16,19 @@ inputs.x = "f32[M, N]"
 outputs.s = "f32[N]"
 body = 's = sum(x, M);'
 )");
-  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float total[2048]; "
-                  "for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET { "
-                  "store(&total[n - n_first], active, 0.0f); }); "
+  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float sum_x[2048]; "
+                  "for_lanes<kLanes32>(n_first, n_end, [=, &sum_x](int64_t n, auto active) IN_SET { "
+                  "store(&sum_x[n - n_first], active, 0.0f); }); "
                   "const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares; "
                   "for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) { "
-                  "const int64_t m_end2 = smaller(m_first + 512, m_end); float part[2048];"));
-  CHECK(has(text, "const bool from_memory = M * N * 4 >= kBeyondCaches; "
-                  "for (int64_t m = m_first; m < m_end2; ++m) { "
-                  "for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET { "
-                  "if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first); "
-                  "store(&part[n - n_first], active, load(&part[n - n_first], active) + "
-                  "load(&x[m * N + n], active)); }); }"));
+                  "const int64_t m_part_end = smaller(m_first + 512, m_end); float sum_x_in_block[2048];"));
+  CHECK(has(text,
+            "const bool from_memory = M * N * 4 >= kBeyondCaches; "
+            "for (int64_t m = m_first; m < m_part_end; ++m) { "
+            "for_lanes<kLanes32>(n_first, n_end, [=, &sum_x_in_block](int64_t n, auto active) IN_SET { "
+            "if (from_memory) prefetch_row(&x[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first); "
+            "store(&sum_x_in_block[n - n_first], active, load(&sum_x_in_block[n - n_first], active) + "
+            "load(&x[m * N + n], active)); }); }"));
 }
 
 TEST_CASE("a loop up columns asks for the rows above, and one through many arrays for all of them") {
@@ -51,8 +52,9 @@ outputs.y = "f16[B, C, N]"
 body = 'y = softmax(x, C);'
 )");
   CHECK(has(text, "if (N >= 16) { const int64_t n_part = share_of(N, B, columns_of(C * 6, 512));"));
-  CHECK(has(text, "for (int64_t c = c_first; c < c_end; ++c) { "
-                  "for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) IN_SET {"));
+  CHECK(has(text,
+            "for (int64_t c = c_first; c < c_end; ++c) { "
+            "for_lanes<kLanes32>(n_first, n_end, [=, &greatest_x, &sum_e_in_block](int64_t n, auto active) IN_SET {"));
   // The second walk asks for the columns of the next part, the others for nothing.
   CHECK(has(text, "if (from_memory) prefetch_part(&x[(b * C + c) * N + n], n_first, n_end, N, N * C); "
                   "const auto e_here = exp("));
@@ -73,7 +75,7 @@ inputs.x = "f64[B, N, D]"
 outputs.y = "f64[B, D]"
 body = 'y = max(x, N);'
 )");
-  CHECK(has(text, "double greatest[1024];"));
+  CHECK(has(text, "double greatest_x[1024];"));
   CHECK(has(text, "for (int64_t n = 0; n < n_count; ++n) { for_lanes<kLanes64>(d_first, d_end,"));
 }
 
@@ -85,9 +87,10 @@ inputs.x = "f32[S, C]"
 outputs.h = "f32[S, C]"
 body = 'h = linrec(a, x, S);'
 )");
-  CHECK(has(text, "store(&factor[c - c_first], active, load(&factor[c - c_first], active) * convert<double>(a_)); "
-                  "store(&total[c - c_first], active, a_ * load(&total[c - c_first], active) + "
-                  "load(&x[s * C + c], active)); }); }"));
+  CHECK(has(text,
+            "store(&factor_a[c - c_first], active, load(&factor_a[c - c_first], active) * convert<double>(a_here)); "
+            "store(&total_a[c - c_first], active, a_here * load(&total_a[c - c_first], active) + "
+            "load(&x[s * C + c], active)); }); }"));
 }
 
 TEST_CASE("of sizes that are known the way of columns is, too") {
@@ -133,8 +136,8 @@ outputs.y = "f32[B, C, N]"
 body = 'y = softmax(x, C);'
 )");
   CHECK(has(text, "if (column < items) { #pragma unroll 4 for (Index c = Index(threadIdx.y); c < C; "
-                  "c += Index(blockDim.y)) { const float e = expf(x[(b * C + c) * N + n] - greatest); "
-                  "y[(b * C + c) * N + n] = e / total; } }"));
+                  "c += Index(blockDim.y)) { const float e = expf(x[(b * C + c) * N + n] - greatest_x); "
+                  "y[(b * C + c) * N + n] = e / sum_e; } }"));
   CHECK(has(text, "if (B * N >= 4096) { const ColumnShape shape(C, B * N, 1);"));
   CHECK(has(text, "} else { const RowShape shape(C, 1, B * N,"));
 }
@@ -179,8 +182,8 @@ inputs.x = "f32[M, N]"
 outputs.y = "f32[M, N]"
 body = 'real eps = 1e-5; y = x / (sum(abs(x), M) + eps);'
 )");
-  CHECK(has(text, "const Index n = item; const float eps = 1e-05f; float total = 0.0f;"));
-  CHECK(has(text, "total = total + column_fold(total_own,"));
+  CHECK(has(text, "const Index n = item; const float eps = 1e-05f; float sum_abs_x = 0.0f;"));
+  CHECK(has(text, "sum_abs_x = sum_abs_x + column_fold(sum_abs_x_own,"));
 }
 
 TEST_CASE(
@@ -194,9 +197,10 @@ outputs.scale = "f32[N]"
 body = 'real r = rsqrt(sum(x * x, N)); dx = dy * r; scale = sum(dy * x * r, M);'
 )");
   CHECK(has(text, "if (!(N_shares > 1) && M_shares > 1) {"));
-  CHECK(has(text, "const float r_here = rsqrt(total);"));
-  CHECK(has(text, "store_around(&dx[m * N + n], active, dy_ * r_here, around_caches); "
-                  "store(&part2[n], active, load(&part2[n], active) + dy_ * load(&x[m * N + n], active) * r_here);"));
+  CHECK(has(text, "const float r_here = rsqrt(sum_x_squared);"));
+  CHECK(has(text, "store_around(&dx[m * N + n], active, dy_here * r_here, around_caches); "
+                  "store(&sum_dy_x_r_in_block_per_n[n], active, load(&sum_dy_x_r_in_block_per_n[n], active) + dy_here "
+                  "* load(&x[m * N + n], active) * r_here);"));
   CHECK(text.find("r[m] =") > text.find("&& !(M_shares > 1)")); // where another phase reads it
 }
 

@@ -43,7 +43,7 @@ grid.s = { size = "S", semantics = "arbitrary" }
 )spec",
                                     "if (first(z)) z = 0;\nz += dot(a, x, K);");
   CHECK(has(few, "Index n = Index(j * 16) + Index(threadIdx.x)"));
-  CHECK(has(few, "total[m * 16 + n - j * 16] = 0.0f;")); // an element for each of them
+  CHECK(has(few, "sum_a_x[m * 16 + n - j * 16] = 0.0f;")); // an element for each of them
   const std::string many = cuda_text(R"spec(tables.starts = "i64[B + 1]"
 axes.N = { ragged = "starts", over = "B" }
 inputs.x = "f32[B, N, H]"
@@ -78,7 +78,7 @@ TEST_CASE("threads that share a row take neighbours in wide accesses, and fold n
             "for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) { "
             "const Index remaining = Index(last - n_first); const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + "
             "n_first], remaining); if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining); #pragma "
-            "unroll for (int i = 0; i < 8; ++i) { if (i < remaining) { total_own += "
+            "unroll for (int i = 0; i < 8; ++i) { if (i < remaining) { sum_x_own += "
             "from_bf16(x_pack[i]); } } }"));
   CHECK(has(text, "store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
   CHECK(has(text, "const bool wide = aligned({x, w, y}) && N % 8 == 0;"));
@@ -105,7 +105,7 @@ TEST_CASE("buffers of a block, and those that phases share, are read and written
   const std::string text = cuda_text("inputs.x = \"f32[M, N]\"\ninputs.w = \"f32[N, K]\"\noutputs.y = \"f32[M, K]\"\n",
                                      "real e = exp(x);\ny = dot(e, w, N) / sum(e, N);");
   CHECK(has(text, "store_pack<kWide>(&e[n_first], e_pack, remaining);"));
-  CHECK(has(text, "e[n] * w[n * K + k_]"));
+  CHECK(has(text, "e[n] * w[n * K + k_index]"));
   CHECK(has(text, "aligned({x, tiles}) && N % 4 == 0"));
 }
 
@@ -122,14 +122,14 @@ TEST_CASE("points of a fold that no array counts may be more than an index can t
             "for (int64_t point = int64_t(threadIdx.x); point < int64_t{1} * K * N; point += int64_t(blockDim.x))"));
 }
 
-TEST_CASE("a whole-array fold is one launch, whose last block does the rest") {
+TEST_CASE("a whole-array fold is one launch, whose last block puts it together") {
   const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.s = \"f32[]\"\n", "s = sum(x * x, N) / 2;");
   CHECK(count(text, "__global__") == 1);
-  CHECK(has(text,
-            "if (threadIdx.x == 0) { total_parts[blockIdx.x] = total_part; } if (!is_last_block(ticket, gridDim.x)) "
-            "return;"));
+  CHECK(has(text, "if (threadIdx.x == 0) { sum_x_squared_parts[blockIdx.x] = sum_x_squared_part; } if "
+                  "(!is_last_block(ticket, gridDim.x)) "
+                  "return;"));
   CHECK(has(text, "for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x)"));
-  CHECK(has(text, "if (threadIdx.x == 0) { s[0] = total / 2.0f; }"));
+  CHECK(has(text, "if (threadIdx.x == 0) { s[0] = sum_x_squared / 2.0f; }"));
   CHECK(has(text, "chunks = larger(ceil_div(N, chunk), 1);")); // nothing to fold: a block still says so
   CHECK(has(text, "cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream)"));
 }
@@ -137,8 +137,8 @@ TEST_CASE("a whole-array fold is one launch, whose last block does the rest") {
 TEST_CASE("what later phases need of a whole-array fold goes through the workspace") {
   const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.z = \"f32[N]\"\n", "z = x / sum(x, N);");
   CHECK(count(text, "__global__") == 2);
-  CHECK(has(text, "if (threadIdx.x == 0) total[0] = whole;"));
-  CHECK(has(text, "/ total[0]"));
+  CHECK(has(text, "if (threadIdx.x == 0) sum_x[0] = whole;"));
+  CHECK(has(text, "/ sum_x[0]"));
 }
 
 TEST_CASE("chunks of a nest are points of all its loops; rows with folds inside come before what is folded of them") {
@@ -147,7 +147,7 @@ TEST_CASE("chunks of a nest are points of all its loops; rows with folds inside 
   CHECK(has(nest, "point < smaller(last, M * groups); point += Index(blockDim.x))"));
   const std::string rows = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[]\"\n", "s = sum(max(x, N), M);");
   CHECK(has(rows, "const RowShape shape(N, 1, M, 0, 1024);"));
-  CHECK(has(rows, "total_own += greatest_pack[i];"));
+  CHECK(has(rows, "sum_greatest_x_own += greatest_x_pack[i];"));
 }
 
 TEST_CASE("the arrays of most axes say where neighbouring threads go") {
@@ -159,15 +159,15 @@ TEST_CASE("the arrays of most axes say where neighbouring threads go") {
 TEST_CASE("threads of a block share the rows of each column, blocks too where folds are of one loop") {
   const std::string columns = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[N]\"\n", "s = sum(x, M);");
   CHECK(has(columns,
-            "for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) { total_own += x[m * "
+            "for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) { sum_x_own += x[m * "
             "N + n]; }"));
-  CHECK(has(columns, "if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;"));
+  CHECK(has(columns, "if (!is_last_block(sum_x_tickets + blockIdx.x / chunks, chunks)) return;"));
   CHECK(has(columns, "const ColumnShape shape(M, N, 1024);"));
-  CHECK(has(columns, "if (writes) { s[n] = total; }"));
+  CHECK(has(columns, "if (writes) { s[n] = sum_x; }"));
   const std::string twice = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[N]\"\n",
                                       "float m = mean(x, M);\ns = sum((x - m) * (x - m), M);");
   CHECK(has(twice, "const ColumnShape shape(M, N, 1);"));
-  CHECK(count(twice, "m_ += Index(blockDim.y)") == 2);
+  CHECK(count(twice, "m_index += Index(blockDim.y)") == 2);
 }
 
 TEST_CASE("blocks share rows where these are few, if one loop has all their folds") {
@@ -175,7 +175,7 @@ TEST_CASE("blocks share rows where these are few, if one loop has all their fold
   CHECK(has(text,
             "for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items; "
             "item += Index(gridDim.x / chunks) * Index(blockDim.y))"));
-  CHECK(has(text, "if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;"));
+  CHECK(has(text, "if (!is_last_block(sum_x_tickets + blockIdx.x / chunks, chunks)) return;"));
   const std::string before =
       cuda_text("inputs.x = \"f32[M, N]\"\noutputs.z = \"f32[M]\"\noutputs.s = \"f32[M]\"\n", "z = 1;\ns = sum(x, N);");
   CHECK(has(before, "if (writes) { z[m] = 1.0f; }")); // the last block of a row does not come back to it

@@ -111,7 +111,7 @@ outputs.xla_threads = "f32[limit]"
 body = 'xla_threads = pointer;'
 )")
                                .cpp;
-  CHECK(has(text, "k_openmp(pointer(pointer2), pointer(xla_threads2), limit2)"));
+  CHECK(has(text, "k_openmp(pointer(pointer_two), pointer(xla_threads_two), limit_two)"));
 }
 
 TEST_CASE("only arrays that all begin with `...` are one call under vmap") {

@@ -72,9 +72,9 @@ g = max(x, N);
 '''
 )");
   CHECK(has(text, "for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {"));
-  CHECK(has(text, "total_lanes += keep(active, x_, 0.0f);"));
-  CHECK(has(text, "greatest_lanes = maximum(greatest_lanes, keep(active, x_, -INFINITY));"));
-  CHECK(has(text, "total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });"));
+  CHECK(has(text, "sum_x_lanes += keep(active, x_here, 0.0f);"));
+  CHECK(has(text, "greatest_x_lanes = maximum(greatest_x_lanes, keep(active, x_here, -INFINITY));"));
+  CHECK(has(text, "sum_x += across(sum_x_lanes, [](auto a, auto b) IN_SET { return a + b; });"));
 }
 
 TEST_CASE("where results are few, workers share the rounds of a fold, whose parts are combined in order") {
@@ -87,8 +87,8 @@ body = 's = sum(x, N) / 2;'
   CHECK(has(text, "const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));"));
   CHECK(has(text, "const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;"));
   CHECK(has(text, "for (int64_t n_share = 0; n_share < N_shares; ++n_share) { "
-                  "total += load(&total_part[n_share * M + m], active); } "
-                  "store_around(&s[m], active, quotient(total, 2.0f), around_caches);"));
+                  "sum_x += load(&sum_x_part[n_share * M + m], active); } "
+                  "store_around(&s[m], active, quotient(sum_x, 2.0f), around_caches);"));
 }
 
 TEST_CASE(
@@ -101,9 +101,9 @@ body = 'y = x / sum(x, N);'
 )");
   CHECK(has(text, "if (N <= 1048576) { const bool around_caches = M * N * 4 >= kBeyondCaches; "
                   "in_parallel(product_of(M, N) > 16384, [&]() IN_SET {"));
-  CHECK(has(text, "total_part[n_share * M + m] = total;"));
-  CHECK(has(text, "const float total = total2[m];"));
-  CHECK(has(text, "store_around(&y[m * N + n], active, quotient(load(&x[m * N + n], active), total), around_caches);"));
+  CHECK(has(text, "sum_x_part[n_share * M + m] = sum_x;"));
+  CHECK(has(text, "const float sum_x = sum_x_per_m[m];"));
+  CHECK(has(text, "store_around(&y[m * N + n], active, quotient(load(&x[m * N + n], active), sum_x), around_caches);"));
 }
 
 TEST_CASE(
@@ -127,8 +127,8 @@ inputs.x = "f32[M, N]"
 outputs.s = "f32[N]"
 body = 's = sum(x, M);'
 )");
-  CHECK(has(text, "for (int64_t m = 0; m < 3; ++m) { total += load(&x[m * N + n], active); }"));
-  CHECK(has(text, "store_around(&s[n], active, total, around_caches);"));
+  CHECK(has(text, "for (int64_t m = 0; m < 3; ++m) { sum_x += load(&x[m * N + n], active); }"));
+  CHECK(has(text, "store_around(&s[n], active, sum_x, around_caches);"));
 }
 
 TEST_CASE("scans go along the lanes, up or down; products of floats and recurrences by functions that know the range") {
@@ -136,18 +136,20 @@ TEST_CASE("scans go along the lanes, up or down; products of floats and recurren
     return openmp_text("kernel = \"scans\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\nbody = 'y = " + scan +
                        "x, N);'\n");
   };
-  CHECK(has(of("cumsum("),
-            "for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET { const auto running = "
-            "scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f, "
-            "[](auto a, auto b) IN_SET { return a + b; });"));
-  CHECK(has(of("cummax_reverse_exclusive("),
-            "for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET { "
-            "const auto running = scan_before<-1>(carry, "));
-  CHECK(has(of("cumprod_exclusive("), "const auto running = scan_products<1, true>(carry, keep(active, "
+  CHECK(has(of("cumsum("), "for_lanes<kLanes32>(n_begin, n_end, [=, &carried_sum_x](int64_t n, auto active) IN_SET { "
+                           "const auto running_sum_x = "
+                           "scan_lanes<1>(carried_sum_x, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f, "
+                           "[](auto a, auto b) IN_SET { return a + b; });"));
+  CHECK(
+      has(of("cummax_reverse_exclusive("),
+          "for_lanes_down<kLanes32>( n_begin, n_end, [=, &carried_greatest_x_behind](int64_t n, auto active) IN_SET { "
+          "const auto running_greatest_x_behind = scan_before<-1>( carried_greatest_x_behind, "));
+  CHECK(has(of("cumprod_exclusive("), "const auto running_product_x_before = scan_products<1, true>( "
+                                      "carried_product_x_before, keep(active, "
                                       "load(&x[m * N + n], active), 1.0f));"));
-  CHECK(has(of("linrec_reverse(0.5f, "),
-            "const auto running = scan_linear<-1, false>(carry, keep(active, Lanes<float, kLanes32>(0.5f), 1.0f), "
-            "keep(active, load(&x[m * N + n], active), 0.0f));"));
+  CHECK(has(of("linrec_reverse(0.5f, "), "const auto running_x_from_end = scan_linear<-1, false>(carried_x_from_end, "
+                                         "keep(active, Lanes<float, kLanes32>(0.5f), 1.0f), "
+                                         "keep(active, load(&x[m * N + n], active), 0.0f));"));
 }
 
 TEST_CASE("few long rows of a scan are shared: totals of the shares, then their starts, then each from its start") {
@@ -161,12 +163,14 @@ body = 'y = cumsum_reverse(x * x, N);'
   CHECK(has(text, "if (N_shares > 1) { in_parallel(product_of(M, N) > 16384, [&]() IN_SET { OMP(omp for collapse(2) "
                   "schedule(static) nowait) "
                   "for (int64_t n_share = 0; n_share < N_shares; ++n_share) {"));
-  CHECK(has(text, "for (int64_t n_share = N_shares; n_share-- > 0;) { store(&start[n_share * M + m], active, carry); "
-                  "carry = carry + load(&total_part[n_share * M + m], active); }"));
-  CHECK(has(text, "float carry = 0.0f; if (n_share + 1 < N_shares) { carry = start[n_share * M + m]; } "
-                  "const int64_t n_begin = share_begin(n_share, N_shares, N, 64), "
-                  "n_end = share_begin(n_share + 1, N_shares, N, 64); "
-                  "for_lanes_down<kLanes32>(n_begin, n_end,"));
+  CHECK(has(text, "for (int64_t n_share = N_shares; n_share-- > 0;) { store(&share_start_from_end[n_share * M + m], "
+                  "active, carry_from_end); "
+                  "carry_from_end = carry_from_end + load(&share_total_x_squared[n_share * M + m], active); }"));
+  CHECK(has(text,
+            "if (n_share + 1 < N_shares) { carried_sum_x_squared_from_end = share_start_from_end[n_share * M + m]; } "
+            "const int64_t n_begin = share_begin(n_share, N_shares, N, 64), "
+            "n_end = share_begin(n_share + 1, N_shares, N, 64); "
+            "for_lanes_down<kLanes32>("));
 }
 
 TEST_CASE("a scan whose rounds meet elsewhere, or of a value with no total of its own, stays with one worker") {
@@ -191,11 +195,13 @@ outputs.y = "f32[M, N]"
 body = 'y = linrec(a * a, x, N);'
 )");
   CHECK(has(text, "factor *= across(factor_lanes, "));
-  CHECK(has(text, "scan_linear<1, false>(total, keep(active, a_ * a_, 1.0f), "
-                  "keep(active, load(&x[m * N + n], active), 0.0f)); }); total_part[n_share * M + m] = total;"));
-  CHECK(has(text, "if (absolute(factor_part[n_share * M + m]) <= 16.0 && absolute(carry) < INFINITY && "
-                  "absolute(total_part[n_share * M + m]) < INFINITY) { carry = float(factor_part[n_share * M + m] * "
-                  "double(carry) + double(total_part[n_share * M + m])); } else {"));
+  CHECK(has(text, "scan_linear<1, false>(total_a_squared, keep(active, a_here * a_here, 1.0f), "
+                  "keep(active, load(&x[m * N + n], active), 0.0f)); }); share_total_a_squared[n_share * M + m] = "
+                  "total_a_squared;"));
+  CHECK(has(text, "if (absolute(share_factor_a_squared[n_share * M + m]) <= 16.0 && absolute(carry) < INFINITY && "
+                  "absolute(share_total_a_squared[n_share * M + m]) < INFINITY) { carry = "
+                  "float(share_factor_a_squared[n_share * M + m] * "
+                  "double(carry) + double(share_total_a_squared[n_share * M + m])); } else {"));
 }
 
 TEST_CASE("a product of matrices broadcasts one factor and loads the other") {
@@ -206,7 +212,7 @@ inputs.y = "f32[K, N]"
 outputs.z = "f32[M, N]"
 body = 'z = dot(x, y, K);'
 )");
-  CHECK(has(text, "total += x[m * K + k] * load(&y[k * N + n], active);"));
+  CHECK(has(text, "sum_x_y += x[m * K + k] * load(&y[k * N + n], active);"));
 }
 
 TEST_CASE("transposed factors make the contracted axis the lanes") {
@@ -217,7 +223,7 @@ inputs.y = "f32[N, K]"
 outputs.z = "f32[M, N]"
 body = 'z = dot(x, y, K);'
 )");
-  CHECK(has(text, "total_lanes += keep(active, load(&x[m * K + k], active) * load(&y[n * K + k], active), 0.0f);"));
+  CHECK(has(text, "sum_x_y_lanes += keep(active, load(&x[m * K + k], active) * load(&y[n * K + k], active), 0.0f);"));
 }
 
 TEST_CASE("half types are widened when loaded and rounded when stored") {
@@ -242,10 +248,10 @@ y = 0;
 if (c) y = sqrt(x);
 '''
 )");
-  CHECK(has(text,
-            "const auto x_ = load_once(&x[n], active); const auto c_here = x_ > 0.0f; store(&c[n], active, c_here);"));
+  CHECK(has(text, "const auto x_here = load_once(&x[n], active); const auto c_here = x_here > 0.0f; store(&c[n], "
+                  "active, c_here);"));
   CHECK(has(text, "const auto chosen = active && c_here; if (any_lane(chosen)) "));
-  CHECK(has(text, "choose(chosen, sqrt(x_), load(&y[n], active))"));
+  CHECK(has(text, "choose(chosen, sqrt(x_here), load(&y[n], active))"));
 }
 
 TEST_CASE("a uniform condition stays a branch, so that absent operands are not read") {
@@ -288,10 +294,10 @@ TEST_CASE("whole numbers wrap where they may leave their type, and are plain whe
     return openmp_text("kernel = \"k\"\nschedule.openmp.lanes = false\ninputs.x = \"" + type +
                        "[M, N]\"\noutputs.z = \"i64[M]\"\nbody = '''\nz = sum(" + value + ", N);\n'''\n");
   };
-  CHECK(has(text("i64", "x"), "total = wrapping_add(total, x[m * N + n])"));
-  CHECK(has(text("i32", "x"), "total = total + int64_t(x[m * N + n])"));
-  CHECK(has(text("i8", "x * x"), "total = wrapping_add(total, int32_t(x_) * int32_t(x_))"));
-  CHECK(has(text("i16", "x * x * x"), "wrapping_multiply(int32_t(x_) * int32_t(x_)"));
+  CHECK(has(text("i64", "x"), "sum_x = wrapping_add(sum_x, x[m * N + n])"));
+  CHECK(has(text("i32", "x"), "sum_x = sum_x + int64_t(x[m * N + n])"));
+  CHECK(has(text("i8", "x * x"), "sum_x_squared = wrapping_add(sum_x_squared, int32_t(x_here) * int32_t(x_here))"));
+  CHECK(has(text("i16", "x * x * x"), "wrapping_multiply(int32_t(x_here) * int32_t(x_here)"));
   CHECK(has(text("i64", "-x"), "wrapping_negate(x[m * N + n])"));
   CHECK(has(text("i64", "abs(x)"), "wrapping_absolute(x[m * N + n])"));
   CHECK(has(text("i64", "2 * index(M) * size(N) + index(N)"), "2 * m * N + n"));
@@ -330,7 +336,7 @@ c = n;
   CHECK(has(text, "while (any_lane(live = live && (t < 1e+02f && n < 9))) { auto going_on = live; "
                   "t = choose(going_on, t * t + 1.0f, t);"));
   CHECK(has(text, "if (any_lane(chosen)) { going_on = going_on && !chosen; live = live && !chosen; }"));
-  CHECK(has(text, "if (any_lane(chosen2)) { n = choose(chosen2, n + 2, n); going_on = going_on && !chosen2; } "
+  CHECK(has(text, "if (any_lane(chosen_two)) { n = choose(chosen_two, n + 2, n); going_on = going_on && !chosen_two; } "
                   "n = choose(going_on, n + 1, n); }"));
 }
 
@@ -374,9 +380,9 @@ y = e / sum(e, N);
 )");
   CHECK(has(text, "const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;"));
   CHECK(has(text, "prefetch(&x[m_ahead * N + n]); const auto e_here = exp("));
-  CHECK(has(text, "store(&e[n], active, e_here); total_lanes += keep(active, e_here, 0.0f);"));
-  CHECK(has(text, "Extreme<float, kLanes32> greatest_lanes = -INFINITY;"));
-  CHECK(has(text, "quotient(load(&e[n], active), total)"));
+  CHECK(has(text, "store(&e[n], active, e_here); sum_e_lanes += keep(active, e_here, 0.0f);"));
+  CHECK(has(text, "Extreme<float, kLanes32> greatest_x_lanes = -INFINITY;"));
+  CHECK(has(text, "quotient(load(&e[n], active), sum_e)"));
 }
 
 TEST_CASE("a fold alone along rows asks for what comes soon, where that lies in memory") {
@@ -462,8 +468,8 @@ y = v[2];
 ''')");
   CHECK(has(text, "Lanes<float, kLanes32> v[3] = {};"));
   CHECK(has(text, "v[i] = load_nearest(x, m * N + n + int64_t(i) - 1, n + int64_t(i) - 1, 0, N - 1, active);"));
-  CHECK(has(text, "const auto chosen = active && v[i_2] > v[i_2 + 1];"));
-  CHECK(has(text, "v[i_2] = choose(chosen, v[i_2 + 1], v[i_2]);"));
+  CHECK(has(text, "const auto chosen = active && v[i_two] > v[i_two + 1];"));
+  CHECK(has(text, "v[i_two] = choose(chosen, v[i_two + 1], v[i_two]);"));
 }
 
 TEST_CASE("arrays that are read at places of each lane's own are read lane by lane; such that are set so stay scalar") {
@@ -573,8 +579,8 @@ inputs.x = "f32[B, W]"
 outputs.y = "f32[B, W]"
 body = 'y = mean(at(x, W = index(W) + J), J, where(inside(x, W = index(W) + J)));'
 )");
-  CHECK(has(text, "Lanes<float, kLanes32> total = 0.0f; Lanes<int32_t, kLanes32> total2 = 0;"));
-  CHECK(has(text, "total2 += keep(chosen, Lanes<int32_t, kLanes32>(1), 0);"));
+  CHECK(has(text, "Lanes<float, kLanes32> sum_x = 0.0f; Lanes<int32_t, kLanes32> count = 0;"));
+  CHECK(has(text, "count += keep(chosen, Lanes<int32_t, kLanes32>(1), 0);"));
   CHECK(text.find("chosen2") == std::string::npos);
 }
 

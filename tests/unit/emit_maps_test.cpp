@@ -114,8 +114,8 @@ least = min(a, b);
 '''
 )",
                                         ".cpp", "\nvoid ");
-  CHECK(has(text, "(greater(a_, b_) - 1.0f) / (a_ + b_)"));
-  CHECK(has(text, "minimum(a_, b_)"));
+  CHECK(has(text, "(greater(a_here, b_here) - 1.0f) / (a_here + b_here)"));
+  CHECK(has(text, "minimum(a_here, b_here)"));
 }
 
 TEST_CASE("vectors load once what several statements need") {
@@ -132,10 +132,10 @@ z = x + x_;
 '''
 )",
                                         ".cpp", "\nvoid ");
-  CHECK(has(text, "const auto x_2 = from_bf16(load_once(&x[n], active));"));
-  CHECK(has(text, "const auto x_3 = load_once(&x_[n], active);"));
-  CHECK(has(text, "x_2 * x_2 + x_3 * load(&once[n], active)"));
-  CHECK(has(text, "x_2 + x_3"));
+  CHECK(has(text, "const auto x_here = from_bf16(load_once(&x[n], active));"));
+  CHECK(has(text, "const auto x_here_two = load_once(&x_[n], active);"));
+  CHECK(has(text, "x_here * x_here + x_here_two * load(&once[n], active)"));
+  CHECK(has(text, "n_first + 4096"));
 }
 
 TEST_CASE("what a loop inside reads stays there") {
@@ -163,7 +163,7 @@ y = (c > 0 ? c : 2) + (present(x) ? x * x : 0);
 '''
 )",
                                         ".cpp", "\nvoid ");
-  CHECK(has(text, "const auto c_ = load_once(&c[n], active);"));
+  CHECK(has(text, "const auto c_here = load_once(&c[n], active);"));
   CHECK(!has(text, "const auto x_"));
 }
 

@@ -1,4 +1,4 @@
-// Rows that OpenMP code goes over once, where several folds over them hang on each other; and what leaves its loops.
+// Rows that OpenMP code goes over once, where several folds over them depend on each other; and what leaves its loops.
 #include <doctest/doctest.h>
 
 #include "emit_testing.h"
@@ -21,8 +21,8 @@ body = 'auto top = max(x, N); y = )";
   CHECK(has(once, "for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {"));
   CHECK(has(once, "for (int64_t n_first = 0; n_first < N; n_first += 4096) {"));
   CHECK(has(once, "if (top_now > top) { "
-                  "total = top > -INFINITY ? total * std::exp(top - top_now) : 0.0f; "
-                  "total2 = top > -INFINITY ? total2 * std::exp(top - top_now) : 0.0f; }"));
+                  "sum_w_exp_x = top > -INFINITY ? sum_w_exp_x * std::exp(top - top_now) : 0.0f; "
+                  "sum_exp_x = top > -INFINITY ? sum_exp_x * std::exp(top - top_now) : 0.0f; }"));
   CHECK(has(once, "n_block") == false);
   // What is no power of the distance from that maximum cannot be put right by a factor.
   for (const std::string other : {"sum(exp(2 * x - top), N)", "sum((x - top) * exp(x - top), N)",
@@ -39,9 +39,10 @@ outputs.y = "f32[M]"
 body = 'auto m = )";
   const auto text = [&](const std::string &rest) { return text_for(spec + rest + ";'\n"); };
   const std::string once = text("mean(x, N); y = sum((x - m) * (x - m), N)");
-  CHECK(has(once, "const float mean = total_part / here;"));
-  CHECK(has(once, "if (seen > 0.0f) { const float apart = mean - total / seen; "
-                  "total2 += apart * apart * (seen * here / (seen + here)); } total += total_part; seen += here;"));
+  CHECK(has(once, "const float mean_x_in_block = sum_x_in_block / count_in_block;"));
+  CHECK(has(once, "if (count_before > 0.0f) { const float mean_apart = mean_x_in_block - sum_x / count_before; "
+                  "sum_x_squared += mean_apart * mean_apart * (count_before * count_in_block / (count_before + "
+                  "count_in_block)); } sum_x += sum_x_in_block; count_before += count_in_block;"));
   for (const std::string other :
        {"sum(x, N) / count; y = sum((x - m) * (x - m), N)", "mean(x, N); y = sum(abs(x - m), N)",
         "mean(x, N, where(x > 0)); y = sum((x - m) * (x - m), N)", "mean(x, N); y = sum((2 * x - m) * (2 * x - m), N)"})
@@ -56,15 +57,15 @@ outputs.y = "f64[M, N]"
 body = 'auto e = exp(x - max(x, N)); y = e / sum(e, N);'
 )");
   CHECK(has(text, "if (N <= 262144) {"));
-  CHECK(has(text, "const auto e_here = exp(load(&x[m * N + n], active) - greatest); store(&e[n], active, e_here);"));
+  CHECK(has(text, "const auto e_here = exp(load(&x[m * N + n], active) - greatest_x); store(&e[n], active, e_here);"));
   CHECK(has(
       text,
       "} else { in_parallel(product_of(M, N) > 16384, [&]() IN_SET { OMP(omp for collapse(2) schedule(static) nowait) "
       "for (int64_t n_share = 0; n_share < N_shares; ++n_share) {"));
-  CHECK(has(text, "load(&total_part[n_share * M + m], active) * "
-                  "exp(load(&greatest_part[n_share * M + m], active) - greatest));"));
+  CHECK(has(text, "load(&sum_e_part[n_share * M + m], active) * "
+                  "exp(load(&greatest_x_part[n_share * M + m], active) - greatest_x));"));
   CHECK(has(text, "store_around(&y[m * N + n], active, "
-                  "quotient(exp(load(&x[m * N + n], active) - greatest), total), around_caches);"));
+                  "quotient(exp(load(&x[m * N + n], active) - greatest_x), sum_e), around_caches);"));
 }
 
 TEST_CASE("functions of what a loop does not change are called before it") {
@@ -75,14 +76,14 @@ inputs.s = "f32[M]"
 outputs.y = "f32[M, N]"
 body = 'y = (x < 0 ? log(s) * x : x) * sqrt(s) / sum(x, N);'
 )");
-  CHECK(has(text, "const float root = std::sqrt(s[m]);"));
+  CHECK(has(text, "const float root_s = std::sqrt(s[m]);"));
   CHECK(has(text, "logarithm") == false); // only where the condition holds
 }
 
 TEST_CASE("light sums of floats have two chains of additions; those beside functions one") {
   const std::string spec = "kernel = \"sums\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\n";
-  CHECK(has(text_for(spec + "body = 'y = sum(x * x, N);'\n"), "Sum<float, kLanes32> total"));
-  CHECK(has(text_for(spec + "body = 'y = sum(exp(x), N);'\n"), "Lanes<float, kLanes32> total"));
+  CHECK(has(text_for(spec + "body = 'y = sum(x * x, N);'\n"), "Sum<float, kLanes32> sum_x_squared_lanes"));
+  CHECK(has(text_for(spec + "body = 'y = sum(exp(x), N);'\n"), "Lanes<float, kLanes32> sum_exp_x"));
 }
 
 } // namespace

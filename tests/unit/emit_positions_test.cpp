@@ -20,10 +20,10 @@ count = sum(x > 0, N);
 '''
 )");
   CHECK(has(text, "for (int64_t n_block = 0; n_block < N; n_block += 32768) { "
-                  "Best<float, int32_t, kLanes32, true> best_lanes;"));
-  CHECK(has(text, "best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanes32>(n - n_block));"));
-  CHECK(has(text, "fold_best(best_lanes, n_block, where, best, above<float>);"));
-  CHECK(has(text, "total_lanes += keep(active, convert<int32_t>(x_ > 0.0f), 0);"));
+                  "Best<float, int32_t, kLanes32, true> greatest_x_lanes;"));
+  CHECK(has(text, "greatest_x_lanes.meet(mask_of(active), x_here, positions_as<int32_t, kLanes32>(n - n_block));"));
+  CHECK(has(text, "fold_best(greatest_x_lanes, n_block, argmax_x, greatest_x, above<float>);"));
+  CHECK(has(text, "count_x_lanes += keep(active, convert<int32_t>(x_here > 0.0f), 0);"));
 }
 
 TEST_CASE("positions that are compared or converted leave vectors their width, as do small numbers of 64 bits") {

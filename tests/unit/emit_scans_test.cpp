@@ -29,9 +29,13 @@ TEST_CASE("a block scans a row tile by tile, in wide accesses") {
             "for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) { const Index n_first = "
             "n_tile + Index(threadIdx.x) * 4; const Index remaining = Index(n_end - n_first); const auto x_pack = "
             "load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);"));
-  CHECK(has(text, "for (int i = 0; i < 4; ++i) { running[i] = i < remaining ? x_pack[i] * x_pack[i] : 0.0f; } "
-                  "block_scan<false, false>(running, carry, [](float a, float b) { return float(a + b); });"));
-  CHECK(has(text, "y_pack[i] = 2.0f * running[i]; store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
+  CHECK(has(text,
+            "for (int i = 0; i < 4; ++i) { running_sum_x_squared[i] = i < remaining ? x_pack[i] * x_pack[i] : 0.0f; } "
+            "block_scan<false, false>(running_sum_x_squared, carried_sum_x_squared, [](float a, float b) { return "
+            "float(a + b); });"));
+  CHECK(
+      has(text,
+          "y_pack[i] = 2.0f * running_sum_x_squared[i]; store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
   // Short rows have few threads, several rows a block.
   CHECK(has(text, "for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M; "
                   "item += Index(gridDim.x) * Index(blockDim.y)) {"));
@@ -45,10 +49,10 @@ TEST_CASE("blocks share rows that are few and long: totals of shares, their star
   CHECK(has(text, "const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * "
                   "8)); if (N_shares > 1) { {"));
   CHECK(has(text, "const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)), n_end = "
-                  "Index(share_begin(n_share + 1, N_shares, N, 64)); float total = 0.0f;"));
-  CHECK(has(text, "if (threadIdx.x == 0) { total_part[n_share * M + m] = total; }"));
-  CHECK(has(text, "block_scan<false, true>(start_value, carry,"));
-  CHECK(has(text, "if (int64_t(n_share) > 0) { carry = start[n_share * M + m]; }"));
+                  "Index(share_begin(n_share + 1, N_shares, N, 64)); float total_x = 0.0f;"));
+  CHECK(has(text, "if (threadIdx.x == 0) { share_total_x[n_share * M + m] = total_x; }"));
+  CHECK(has(text, "block_scan<false, true>(start_value, carried_sum_x,"));
+  CHECK(has(text, "if (int64_t(n_share) > 0) { carried_sum_x = share_start[n_share * M + m]; }"));
   // One share takes one kernel and no memory.
   CHECK(has(text, "} { const bool wide = aligned({x, y}) && N % 4 == 0; if (const cudaError_t error = launch(wide ? "
                   "k_part3_kernel<true, Index>"));
@@ -87,7 +91,7 @@ TEST_CASE("no scan along a row waits for one thread") {
 
 TEST_CASE("a single long row is scanned by all threads of a block") {
   const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n", "y = cumsum(x, N);");
-  CHECK(has(text, "block_scan<false, false>(running, carry,"));
+  CHECK(has(text, "block_scan<false, false>(running_sum_x, carried_sum_x,"));
   CHECK(!waits(text));
 }
 
@@ -102,28 +106,29 @@ TEST_CASE("from the end, tiles begin where they would from the start") {
   const std::string text = cuda_text(kRows, "y = cumsum_reverse_exclusive(x, N);");
   CHECK(has(text, "const Index tile_length = Index(blockDim.x) * 4; for (Index n_tile = n_begin + Index((n_end - "
                   "n_begin + tile_length - 1) / tile_length) * tile_length; (n_tile -= tile_length) >= n_begin;) {"));
-  CHECK(has(text, "block_scan<true, true>(running, carry,"));
+  CHECK(has(text, "block_scan<true, true>(running_sum_x_behind, carried_sum_x_behind,"));
 }
 
 TEST_CASE("what is set before a scan and read behind it is kept for each position") {
   const std::string text = cuda_text(kRows, "real e = exp(x);\ny = e / (1 + cumsum(e, N));");
-  CHECK(has(text, "float e[4]; float running[4];"));
-  CHECK(has(text, "e[i] = expf(x_pack[i]); running[i] = i < remaining ? e[i] : 0.0f;"));
-  CHECK(has(text, "y_pack[i] = e[i] / (1.0f + running[i]);"));
+  CHECK(has(text, "float e[4]; float running_sum_e[4];"));
+  CHECK(has(text, "e[i] = expf(x_pack[i]); running_sum_e[i] = i < remaining ? e[i] : 0.0f;"));
+  CHECK(has(text, "y_pack[i] = e[i] / (1.0f + running_sum_e[i]);"));
 }
 
 TEST_CASE("folds of the same loop leave out what is past the end") {
   const std::string text = cuda_text(kRows + "outputs.s = \"f32[M]\"\n", "y = cumsum(x, N);\ns = max(y, N);");
   CHECK(has(text, "block_scan<false, false>(running, carry,"));
-  CHECK(has(text, "if (i < remaining) greatest_own = maximum(greatest_own,"));
+  CHECK(has(text, "if (i < remaining) greatest_y_own = maximum(greatest_y_own,"));
 }
 
 TEST_CASE("products of floats and recurrences go by helpers that look whether parts stay in range") {
-  CHECK(has(cuda_text(kRows, "y = cumprod(x, N);"), "block_scan_products<false, false>(running, carry);"));
+  CHECK(has(cuda_text(kRows, "y = cumprod(x, N);"),
+            "block_scan_products<false, false>(running_product_x, carried_product_x);"));
   const std::string text = cuda_text(kRows + "inputs.d = \"f32[M, N]\"\n", "y = linrec(d, x, N);");
-  CHECK(has(text, "running_factor[i] = i < remaining ? d_pack[i] : 1.0f; running_term[i] = i < remaining ? x_pack[i] : "
+  CHECK(has(text, "total_d_factor[i] = i < remaining ? d_pack[i] : 1.0f; total_d_term[i] = i < remaining ? x_pack[i] : "
                   "0.0f; }"));
-  CHECK(has(text, "block_scan_linear<false, false>(running, carry, running_factor, running_term);"));
+  CHECK(has(text, "block_scan_linear<false, false>(total_d_own, total_d, total_d_factor, total_d_term);"));
   CHECK(!waits(text));
 }
 
@@ -133,7 +138,7 @@ TEST_CASE("rows of their own lengths are scanned an element a thread") {
       "outputs.y = \"f32[M, N]\"\n",
       "y = cumsum(x, N);");
   CHECK(has(text, "const Index n = n_tile + Index(threadIdx.x);"));
-  CHECK(has(text, "const float running = block_scan<false, false>(running_value, carry,"));
+  CHECK(has(text, "const float running_sum_x = block_scan<false, false>(running_sum_x_value, carried_sum_x,"));
   CHECK(!waits(text));
 }
 

@@ -20,9 +20,9 @@ body = 'y = softmax(x, N);'
                   "in_parallel(product_of(M, N) > 16384, [&]() IN_SET { OMP(omp for schedule(static) nowait) for "
                   "(int64_t m_first = 0; m_first < M; m_first += 256) { "
                   "for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET { "
-                  "Lanes<float, kLanes32> greatest = -INFINITY; for (int64_t n = 0; n < N; ++n) { "
-                  "greatest = maximum(greatest, load_every(&x[m * N + n], N, active)); } "
-                  "Lanes<float, kLanes32> total = 0.0f; Lanes<float, kLanes32> e[15] = {}; "));
+                  "Lanes<float, kLanes32> greatest_x = -INFINITY; for (int64_t n = 0; n < N; ++n) { "
+                  "greatest_x = maximum(greatest_x, load_every(&x[m * N + n], N, active)); } "
+                  "Lanes<float, kLanes32> sum_e = 0.0f; Lanes<float, kLanes32> e[15] = {}; "));
   // The launcher chooses, and says how much memory each needs.
   CHECK(has(text, "if (N <= 15) return 0; return bytes_of_team(SoftWorkspace(M, N)); }"));
   CHECK(has(text, "if (N <= 15) { soft_short(x, y, M, N); return 0; }"));
@@ -37,7 +37,7 @@ outputs.best = "i32[N]"
 body = 'best = argmin(sum((x - c) * (x - c), D), K);'
 )");
   CHECK(has(text, "// For D <= 15 && K <= 15: rows that fill no vector. void nearest_kernel_short("));
-  CHECK(has(text, "// For D <= 15: rows that fill no vector. void nearest_kernel_short2("));
+  CHECK(has(text, "// For D <= 15: rows that fill no vector. void nearest_kernel_short("));
   CHECK(has(text, "if (D <= 15 && K <= 15) { nearest_kernel_short("));
 }
 

@@ -210,7 +210,7 @@ function group_norm_bf16: x bf16, gamma f32, beta f32, y bf16; workspace of open
 )");
 }
 
-TEST_CASE("extents hang on whole numbers that are chosen; a size is found where it is the only unknown") {
+TEST_CASE("extents depend on whole numbers that are chosen; a size is found where it is the only unknown") {
   CHECK(small(R"(params.act = ['relu', 'identity']
 params.r = [2, 3]
 types.T = ['f32', 'f64']

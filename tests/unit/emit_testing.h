@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -34,8 +36,23 @@ inline std::vector<Variation> variations_of(const Spec &spec) {
   return variations;
 }
 
+// Without the sentences before passes and merges.
+inline std::string without_sentences(const std::string &text) {
+  constexpr std::string_view kSentences[] = {"// One pass along ", "// Puts the ",   "// A greater value: ",
+                                             "// Squares about ",  "// Long folds ", "// Each fold "};
+  std::istringstream in(text);
+  std::string out;
+  for (std::string line; std::getline(in, line);) {
+    const std::string words = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+    if (std::ranges::none_of(kSentences, [&](std::string_view start) { return words.starts_with(start); }))
+      out += line + "\n";
+  }
+  return out;
+}
+
 // The emitted file of this suffix from the first `start` on, without line breaks and indentation.
-inline std::string emitted_text(const std::string &spec_text, const std::string &suffix, const std::string &start) {
+inline std::string emitted_text(const std::string &spec_text, const std::string &suffix, const std::string &start,
+                                bool sentences = false) {
   Diagnostics diags;
   const auto spec = load_spec("test.toml", spec_text, {}, diags);
   REQUIRE(spec);
@@ -46,7 +63,8 @@ inline std::string emitted_text(const std::string &spec_text, const std::string 
     if (!file.name.ends_with(suffix))
       continue;
     std::string flat;
-    for (char c : file.text.substr(file.text.find(start))) {
+    const std::string text = sentences ? file.text : without_sentences(file.text);
+    for (char c : text.substr(text.find(start))) {
       const bool space = c == ' ' || c == '\n';
       if (!space || (!flat.empty() && flat.back() != ' '))
         flat += space ? ' ' : c;

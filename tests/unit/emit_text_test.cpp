@@ -62,8 +62,10 @@ TEST_CASE("one table row spells an operation for both targets and both widths") 
 TEST_CASE("names step aside for keywords and for each other") {
   Names names;
   CHECK(names.claim("total") == "total");
-  CHECK(names.claim("total") == "total2");
-  CHECK(names.claim("total") == "total3");
+  CHECK(names.claim_one_of("total", {"", "_per_row"}) == "total_per_row");
+  CHECK(names.claim_one_of("total", {"", "_per_row"}) == "total_per_row_two"); // the last resort
+  CHECK(names.claim("total") == "total_two");
+  CHECK(names.claim("total") == "total_three");
   CHECK(names.claim("int") == "int_");
   CHECK(names.claim("typeof") == "typeof_");   // a word of the GNU dialect
   CHECK(names.claim("k_", "_end") == "k_end"); // `k__end` would be the compiler's
@@ -73,39 +75,41 @@ namespace {
 std::string with_names_again(const std::string &text, const Names &names) { return reuse_names({text}, names).front(); }
 } // namespace
 
-TEST_CASE("names of different blocks need no numbers") {
+TEST_CASE("names of different blocks may be alike") {
   Names names;
   for (int i = 0; i < 4; ++i)
     names.claim("total");
-  CHECK(with_names_again("void f() { { int total; } { int total2; } }", names) ==
+  CHECK(with_names_again("void f() { { int total; } { int total_two; } }", names) ==
         "void f() { { int total; } { int total; } }");
-  CHECK(with_names_again("void f() { for (int total = 0; total < 3; ++total) {} for (int total2 = 0;;) total2; }",
+  CHECK(with_names_again("void f() { for (int total = 0; total < 3; ++total) {} for (int total_two = 0;;) total_two; }",
                          names) ==
         "void f() { for (int total = 0; total < 3; ++total) {} for (int total = 0;;) total; }");
-  CHECK(with_names_again("void f(int total) {} void g(int total3) { total3; }", names) ==
+  CHECK(with_names_again("void f(int total) {} void g(int total_three) { total_three; }", names) ==
         "void f(int total) {} void g(int total) { total; }");
   // Not where one is seen from the other, or used behind its loop.
-  for (const char *text : {"void f() { int total; { int total2; } }", "void f() { { int total2; } int total; }",
-                           "void f(int total) { int total2; }", "void f() { int total; for (int total2 = 0;;) {} }",
-                           "void f() { { int total; } for (;;) {} total2; { total; } }"})
+  for (const char *text :
+       {"void f() { int total; { int total_two; } }", "void f() { { int total_two; } int total; }",
+        "void f(int total) { int total_two; }", "void f() { int total; for (int total_two = 0;;) {} }",
+        "void f() { { int total; } for (;;) {} total_two; { total; } }"})
     CHECK(with_names_again(text, names) == text);
   // The third one steps into the gap, which is no other's.
-  CHECK(with_names_again("void f() { int total; { int total2; } { int total3; { int total4; } } }", names) ==
-        "void f() { int total; { int total2; } { int total2; { int total3; } } }");
+  CHECK(
+      with_names_again("void f() { int total; { int total_two; } { int total_three; { int total_four; } } }", names) ==
+      "void f() { int total; { int total_two; } { int total_two; { int total_three; } } }");
 }
 
 TEST_CASE("names that go with others follow them") {
   Names names;
   for (int i = 0; i < 2; ++i)
     names.claim(names.claim("total"), "_lanes");
-  CHECK(with_names_again("void f() { { int total, total_lanes; } { int total2, total2_lanes; } }", names) ==
+  CHECK(with_names_again("void f() { { int total, total_lanes; } { int total_two, total_two_lanes; } }", names) ==
         "void f() { { int total, total_lanes; } { int total, total_lanes; } }");
-  CHECK(with_names_again("void f() { int total; { int total_lanes; } { int total2, total2_lanes; } }", names) ==
-        "void f() { int total; { int total_lanes; } { int total2, total2_lanes; } }");
-  CHECK(with_names_again("void f() { { int total2, total2_lanes; } { int total_lanes; } }", names) ==
+  CHECK(with_names_again("void f() { int total; { int total_lanes; } { int total_two, total_two_lanes; } }", names) ==
+        "void f() { int total; { int total_lanes; } { int total_two, total_two_lanes; } }");
+  CHECK(with_names_again("void f() { { int total_two, total_two_lanes; } { int total_lanes; } }", names) ==
         "void f() { { int total, total_lanes; } { int total_lanes; } }");
-  CHECK(with_names_again("void f() { int total; { int total2; } } // \"total2\" of total2's {", names) ==
-        "void f() { int total; { int total2; } } // \"total2\" of total2's {");
+  CHECK(with_names_again("void f() { int total; { int total_two; } } // \"total_two\" of total_two's {", names) ==
+        "void f() { int total; { int total_two; } } // \"total_two\" of total_two's {");
 }
 
 TEST_CASE("names that become alike still differ where they meet, also if no name was like that before") {
@@ -114,8 +118,9 @@ TEST_CASE("names that become alike still differ where they meet, also if no name
     names.claim("total");
   for (int i = 0; i < 2; ++i)
     names.claim(names.claim("total"), "_parts");
-  CHECK(with_names_again("void f() { total; { total3; } { total4; } total3_parts; total4_parts; }", names) ==
-        "void f() { total; { total2; } { total2; } total2_parts; total2_parts2; }");
+  CHECK(with_names_again("void f() { total; { total_three; } { total_four; } total_three_parts; total_four_parts; }",
+                         names) ==
+        "void f() { total; { total_two; } { total_two; } total_two_parts; total_two_parts_two; }");
 }
 
 TEST_CASE("names of the user stay as they are, and are not given to others") {
@@ -125,9 +130,9 @@ TEST_CASE("names of the user stay as they are, and are not given to others") {
   CHECK(with_names_again("void f() { { int x_; } }", names) == "void f() { { int x_; } }");
   names.claim("total");
   names.claim("total");
-  names.claim("total2_x"); // not of the total2 above
-  CHECK(with_names_again("void f() { { total; } { total2; total2_x; } }", names) ==
-        "void f() { { total; } { total; total2_x; } }");
+  names.claim("total_two_x"); // not of the total_two above
+  CHECK(with_names_again("void f() { { total; } { total_two; total_two_x; } }", names) ==
+        "void f() { { total; } { total; total_two_x; } }");
 }
 
 TEST_CASE("helper sections bring what they need") {

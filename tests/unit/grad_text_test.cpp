@@ -68,8 +68,8 @@ TEST_CASE("parameters keep their names, and a batch is an axis") {
                              "y = w / (x + eps);");
   CHECK(w.has("params.eps = 1e-5"));
   CHECK(w.has("inputs.x = \"f32[B, N]\""));
-  CHECK(w.body().find("d_w = sum(d_y / together, B);") != std::string::npos);
-  CHECK(w.body().find("real together = x + eps;") != std::string::npos);
+  CHECK(w.body().find("d_w = sum(d_y / together_x, B);") != std::string::npos);
+  CHECK(w.body().find("real together_x = x + eps;") != std::string::npos);
 }
 
 TEST_CASE("slices at constant places are written slice by slice") {

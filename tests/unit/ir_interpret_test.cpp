@@ -491,7 +491,7 @@ TEST_CASE("first and last of an output's window by table order") {
                 "z") == Numbers{30, -1, 70});
 }
 
-TEST_CASE("a reference run keeps what cancelled, and marks what hangs on it") {
+TEST_CASE("a reference run keeps what cancelled, and marks what depends on it") {
   std::string text =
       kernel("inputs.x = \"f32[N]\"\noutputs.s = \"f32[]\"\noutputs.positive = \"bool[]\"\noutputs.big = \"bool[]\"\n",
              "s = sum(x, N);\npositive = sum(x, N) > 0;\nbig = sum(x, N) > 1000;");

@@ -130,7 +130,7 @@ count = sum(keep, N);
   CHECK(text.find("for N: in order, a share\n") != std::string::npos);
   CHECK(text.find("chunks of the outermost loop") != std::string::npos);
   size_t copies = 0;
-  for (size_t at = text.find("keep ="); at != std::string::npos; at = text.find("keep =", at + 1))
+  for (size_t at = text.find(" keep ="); at != std::string::npos; at = text.find(" keep =", at + 1))
     ++copies;
   CHECK(copies == 3); // in the shares' totals, in the scan, and in the sum
 }
@@ -209,7 +209,8 @@ both = up + cummax_reverse(x, N);
 ''')");
   const std::string text = shape(plan);
   const size_t down = text.find("for N: in order, downwards, a share\n"), up = text.find("for N: in order, a share\n"),
-               doubled = text.find("down = rest * 2.0\n"), both = text.find("both = up_here + running\n");
+               doubled = text.find("down = rest * 2.0\n"),
+               both = text.find("both = up_here + running_greatest_x_from_end\n");
   REQUIRE(both != std::string::npos);
   CHECK(down < doubled);
   CHECK(doubled < up);
@@ -267,7 +268,7 @@ TEST_CASE("a local that a fold finds has the fold's total, unless it is changed 
                      "kernel = \"found\"\ninputs.x = \"f32[M, N]\"\ninputs.n = \"i32[M, N]\"\noutputs.y = \"f32[M]\"\n"
                      "body = '''\n" +
                      body + "\n'''"))
-               .find("greatest = identity") != std::string::npos;
+               .find("greatest_") != std::string::npos;
   };
   CHECK(!copies("real m = max(x, N); y = m * m;"));
   CHECK(copies("real m = max(x, N); if (m > 2) m = 2; y = m * m;"));
@@ -288,7 +289,7 @@ z = sum(x * r * s, M);
 '''
 )"));
   CHECK(text.find("  for M: parallel\n    s_here = identity of sum\n    for N: reduction\n"
-                  "      x_ = x\n      s_here = sum with x_ * x_\n") != std::string::npos);
+                  "      x_here = x\n      s_here = sum with x_here * x_here\n") != std::string::npos);
   CHECK(text.find("    s = s_here\n") != std::string::npos);
   CHECK(text.find("y = x * r_here") != std::string::npos);
 }
@@ -318,14 +319,14 @@ TEST_CASE("how many elements a window has is counted where it is asked, if posit
 TEST_CASE("what a loop keeps for another one it has in a variable itself") {
   const std::string text = shape(plan_of("kernel = \"kept\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n"
                                          "body = 'real e = exp(x); y = e / sum(e, N);'\n"));
-  CHECK(text.find("e_here = exp(x)\n      e = e_here\n      total = sum with e_here\n") != std::string::npos);
+  CHECK(text.find("e_here = exp(x)\n      e = e_here\n      sum_e = sum with e_here\n") != std::string::npos);
 }
 
 TEST_CASE("what all lanes of a loop share is read before it, but not what may be absent") {
   const auto reads_before = [](const std::string &input, const std::string &value) {
     return shape(plan_of("kernel = \"shared\"\ninputs.x = \"f32[M, N]\"\ninputs.b = " + input +
                          "\noutputs.y = \"f32[M]\"\nbody = 'y = max(x * " + value + ", N);'\n"))
-               .find("    b_ = b\n") != std::string::npos;
+               .find("    b_here = b\n") != std::string::npos;
   };
   CHECK(reads_before("\"f32[M]\"", "b"));
   CHECK(!reads_before("\"f32[M, N]\"", "b"));
@@ -350,8 +351,8 @@ TEST_CASE("folds of columns go with the rows that are at hand, but not before wh
     const std::string text = shape(plan_of("kernel = \"joined\"\ninputs.x = \"f32[M, N]\"\ninputs.dy = \"f32[M, N]\"\n"
                                            "outputs.y = \"f32[M, N]\"\noutputs.s = \"f32[N]\"\nbody = '" +
                                            body + "'\n"));
-    const size_t walk = text.find("      for M: reduction, a share\n        greatest = identity of max\n");
-    return walk != std::string::npos && text.find("part = sum with ", walk) < text.find("phase 2", walk);
+    const size_t walk = text.find("      for M: reduction, a share\n        greatest_x = identity of max\n");
+    return walk != std::string::npos && text.find("_in_block = sum with ", walk) < text.find("phase 2", walk);
   };
   CHECK(joins("y = softmax(x, N); s = sum(dy, M);"));
   CHECK(joins("s = sum(dy, M); y = softmax(x, N);"));
@@ -370,8 +371,9 @@ w = sum(x, M);
 z = sum(x * rsqrt(sum(x * x, N)), M);
 '''
 )"));
-  CHECK(text.find("      for N: parallel\n        total = identity of sum\n        total = identity of sum\n"
-                  "      for M: reduction, a share, in parts of 512\n") != std::string::npos);
+  CHECK(text.find(
+            "      for N: parallel\n        sum_x = identity of sum\n        sum_x_sum_x_squared = identity of sum\n"
+            "      for M: reduction, a share, in parts of 512\n") != std::string::npos);
 }
 
 TEST_CASE("a read at other points waits until the value is whole") {
@@ -456,8 +458,8 @@ inputs.x = "f32[M, N]"
 inputs.y = "f32[M, N]"
 outputs.o = "f32[M]"
 body = 'o = sum(x, N) / sum(y, N);')"));
-  CHECK(text.find(" o = total#") != std::string::npos);
-  CHECK(text.find("total /") == std::string::npos);
-  CHECK(text.find("total_part#") != std::string::npos);
+  CHECK(text.find(" o = sum_x#") != std::string::npos);
+  CHECK(text.find("sum_x /") == std::string::npos);
+  CHECK(text.find("sum_x_part = ") != std::string::npos);
   CHECK(print(plan_of(kMatmul + "body = 'z = dot(x, y, K);'")).find('#') == std::string::npos);
 }

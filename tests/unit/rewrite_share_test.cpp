@@ -27,23 +27,23 @@ std::string shared(const std::string &operands, const std::string &body) {
 
 TEST_CASE("a mean that is written twice is found once") {
   CHECK(shared(kRows, "real d = x - mean(x, N);\na = mean(x, N);\nb = mean(d * d, N);") ==
-        "  average{M} = mean.f32[N](x)\n  d{M, N} = x - average\n  a{M} = average\n  b{M} = mean.f32[N](d * d)\n");
+        "  mean_x{M} = mean.f32[N](x)\n  d{M, N} = x - mean_x\n  a{M} = mean_x\n  b{M} = mean.f32[N](d * d)\n");
 }
 
 TEST_CASE("an inner fold comes before the one around it") {
   CHECK(shared(kRows, "a = log(sum(exp(x - max(x, N)), N));\nb = sum(exp(x - max(x, N)), N) + max(x, N);") ==
-        "  greatest{M} = max.f32[N](x)\n  sum{M} = sum.f32[N](exp(x - greatest))\n  a{M} = log(sum)\n"
-        "  b{M} = sum + greatest\n");
+        "  greatest_x{M} = max.f32[N](x)\n  sum_exp_x{M} = sum.f32[N](exp(x - greatest_x))\n  a{M} = log(sum_exp_x)\n"
+        "  b{M} = sum_exp_x + greatest_x\n");
 }
 
 TEST_CASE("one statement may ask for it several times, within another fold, too") {
   CHECK(shared(kRows, "a = log(sum(exp(x - max(x, N)), N)) + max(x, N);\nb = 0;") ==
-        "  greatest{M} = max.f32[N](x)\n  a{M} = log(sum.f32[N](exp(x - greatest))) + greatest\n  b{M} = 0.0\n");
+        "  greatest_x{M} = max.f32[N](x)\n  a{M} = log(sum.f32[N](exp(x - greatest_x))) + greatest_x\n  b{M} = 0.0\n");
 }
 
 TEST_CASE("a fold of locals is found once where each of them is set once") {
   CHECK(shared(kRows, "real e = exp(x);\na = log(sum(e, N));\nb = 1 / sum(e, N);") ==
-        "  e{M, N} = exp(x)\n  sum{M} = sum.f32[N](e)\n  a{M} = log(sum)\n  b{M} = 1.0 / sum\n");
+        "  e{M, N} = exp(x)\n  sum_e{M} = sum.f32[N](e)\n  a{M} = log(sum_e)\n  b{M} = 1.0 / sum_e\n");
   const auto unchanged = [](const std::string &body) { return shared(kRows, body).find("sum{") == std::string::npos; };
   CHECK(unchanged("real e = exp(x);\na = sum(e, N);\ne = e + 1;\nb = sum(e, N);"));
   CHECK(unchanged("real e = exp(x);\nif (index(M) > 3) e = 0;\na = sum(e, N);\nb = sum(e, N);"));

@@ -142,8 +142,8 @@ axes.Q = { equals = 'R' }
 axes.R = { equals = 'P' }
 axes.U = { equals = 'U' })~",
        R"~(
-1:6: the size of `P` depends on itself (it hangs on itself by P -> Q -> R -> P: one of these sizes must be given) [KG0155]
-4:6: the size of `U` depends on itself (it hangs on itself by U -> U: one of these sizes must be given) [KG0155]
+1:6: the size of `P` depends on itself (it depends on itself by P -> Q -> R -> P: one of these sizes must be given) [KG0155]
+4:6: the size of `U` depends on itself (it depends on itself by U -> U: one of these sizes must be given) [KG0155]
 )~"},
   });
 }

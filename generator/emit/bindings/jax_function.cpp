@@ -126,7 +126,7 @@ private:
       add(size.parameter + " = math.prod(_rest)");
   }
 
-  // Does an extent that Python computes hang on it?
+  // Does an extent that Python computes depend on it?
   bool is_mentioned(const SignatureSize &size) const {
     const auto says = [&](const Size &e) { return mentions(e, Size::Op::axis, size.name); };
     for (const Array &a : s_.arrays)

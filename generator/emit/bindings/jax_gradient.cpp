@@ -119,7 +119,7 @@ private:
     return out;
   }
 
-  // An output that nothing hangs on has a gradient without an array.
+  // An output that nothing depends on has a gradient without an array.
   void name_zeros() {
     for (const int i : f_.outputs())
       if (const Array *gradient = gradient_of(f_.arrays[static_cast<size_t>(i)], true))

@@ -78,7 +78,7 @@ private:
     return out;
   }
 
-  // Numbers travel as the widest of their kind: the type of a scalar may hang on the function.
+  // Numbers travel as the widest of their kind: the type of a scalar may depend on the function.
   static std::string attribute_type(Type type) {
     return is_floating(type) ? "double" : type == Type::boolean ? "bool" : "int64_t";
   }
