@@ -143,6 +143,15 @@ struct Lanes {
   IN_SET friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   IN_SET friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
 };
+// They are laid out here, where the instructions of the set are known: g++ would else return a whole vector from a
+// function and clear its upper half before that, as if it were no vector.
+template <class... T>
+constexpr bool are_whole_vectors() {
+  return (... && (sizeof(Lanes<T, kVectorBytes / int(sizeof(T))>) == size_t(kVectorBytes))) &&
+         (... && (sizeof(Mask<kVectorBytes / int(sizeof(T))>) == size_t(kVectorBytes)));
+}
+static_assert(are_whole_vectors<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+                                uint64_t>());
 template <class T, int N>
 struct LanesOf {
   using type = Lanes<T, N>;
