@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 10
+#define KGEN_OPENMP_REVISION 11
 
 #include <cmath>
 #include <cstdint>
@@ -90,6 +90,13 @@
 #define KGEN_HAS_BASELINE 0
 #endif
 
+// Whether a product and a sum are one operation is said by whoever writes them, not left to compilers and flags.
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#else
+#pragma GCC optimize("fp-contract=off")
+#endif
+
 #define KGEN_AVX2_TARGET "avx2,fma,f16c,bmi,bmi2"
 #define KGEN_AVX512_TARGET KGEN_AVX2_TARGET ",avx512f,avx512bw,avx512dq,avx512vl,avx512cd"
 #define KGEN_PRAGMA(text) _Pragma(#text)
@@ -103,6 +110,11 @@
 #endif
 #define KGEN_SET_AVX2 (KGEN_SET_NUMBER >= 1)  // has the set that is being compiled these instructions?
 #define KGEN_SET_AVX512 (KGEN_SET_NUMBER >= 2)
+#if defined(__aarch64__)
+#define KGEN_SET_FUSES 1  // does it multiply and add in one instruction?
+#else
+#define KGEN_SET_FUSES KGEN_SET_AVX2
+#endif
 
 // Does a statement with the functions of the best set.
 #if KGEN_HAS_AVX512 && (KGEN_HAS_AVX2 || KGEN_HAS_BASELINE)
@@ -1015,6 +1027,31 @@ struct Mask {
   IN_SET friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
 };
 
+// A product that is rounded before a sum takes it. clang++ with -ffp-contract=fast would make one operation of the
+// two, whatever the pragma says, but for a fence, which is no instruction.
+template <class T>
+inline T rounded(T product) {
+#if defined(__clang__) && defined(__x86_64__)
+#pragma clang fp reassociate(on)  // what a fence is for
+  return __arithmetic_fence(product);
+#else
+  return product;
+#endif
+}
+
+// a b + c, rounded once where the set has an instruction for it, and else twice: never as a compiler likes.
+template <class T, std::enable_if_t<std::is_floating_point_v<T>, int> = 0>
+inline T multiply_add(T a, std::enable_if_t<true, T> b, std::enable_if_t<true, T> c) {
+#if KGEN_SET_FUSES
+  if constexpr (sizeof(T) == sizeof(float))
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
+#else
+  return rounded(a * b) + c;
+#endif
+}
+
 // One value at N neighbouring points. Integers wrap around, so their arithmetic is done unsigned.
 template <class T, int N>
 struct Lanes {
@@ -1031,7 +1068,12 @@ struct Lanes {
   IN_SET T operator[](int lane) const { return v[lane]; }
   IN_SET friend Lanes operator+(Lanes a, Lanes b) { return (Vector)((Math)a.v + (Math)b.v); }
   IN_SET friend Lanes operator-(Lanes a, Lanes b) { return (Vector)((Math)a.v - (Math)b.v); }
-  IN_SET friend Lanes operator*(Lanes a, Lanes b) { return (Vector)((Math)a.v * (Math)b.v); }
+  IN_SET friend Lanes operator*(Lanes a, Lanes b) {
+    if constexpr (std::is_floating_point_v<T>)
+      return rounded(a.v * b.v);
+    else
+      return (Vector)((Math)a.v * (Math)b.v);
+  }
   IN_SET friend Lanes operator/(Lanes a, Lanes b) { return a.v / b.v; }
   IN_SET friend Lanes operator-(Lanes a) { return (Vector)(-(Math)a.v); }
   IN_SET friend Lanes operator&(Lanes a, Lanes b) { return a.v & b.v; }
@@ -1049,6 +1091,15 @@ struct Lanes {
   IN_SET friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   IN_SET friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
 };
+// They are laid out here, where the instructions of the set are known: g++ would else return a whole vector from a
+// function and clear its upper half before that, as if it were no vector.
+template <class... T>
+constexpr bool are_whole_vectors() {
+  return (... && (sizeof(Lanes<T, kVectorBytes / int(sizeof(T))>) == size_t(kVectorBytes))) &&
+         (... && (sizeof(Mask<kVectorBytes / int(sizeof(T))>) == size_t(kVectorBytes)));
+}
+static_assert(are_whole_vectors<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+                                uint64_t>());
 template <class T, int N>
 struct LanesOf {
   using type = Lanes<T, N>;
@@ -1057,6 +1108,34 @@ template <int N>
 struct LanesOf<bool, N> {
   using type = Mask<N>;
 };
+
+template <class T, int N>
+inline Lanes<T, N> multiply_add(Lanes<T, N> a, std::enable_if_t<true, Lanes<T, N>> b,
+                                std::enable_if_t<true, Lanes<T, N>> c) {
+#if !KGEN_SET_FUSES
+  return a * b + c;
+#elif defined(__clang__)
+  return __builtin_elementwise_fma(a.v, b.v, c.v);
+#else
+#if KGEN_SET_AVX512
+  if constexpr (sizeof(a.v) == 64 && sizeof(T) == 4)
+    return __builtin_ia32_vfmaddps512_mask(a.v, b.v, c.v, -1, 4);
+  if constexpr (sizeof(a.v) == 64 && sizeof(T) == 8)
+    return __builtin_ia32_vfmaddpd512_mask(a.v, b.v, c.v, -1, 4);
+#endif
+#if KGEN_SET_AVX2
+  if constexpr (sizeof(a.v) == 32 && sizeof(T) == 4) return __builtin_ia32_vfmaddps256(a.v, b.v, c.v);
+  if constexpr (sizeof(a.v) == 32 && sizeof(T) == 8) return __builtin_ia32_vfmaddpd256(a.v, b.v, c.v);
+  if constexpr (sizeof(a.v) == 16 && sizeof(T) == 4) return __builtin_ia32_vfmaddps(a.v, b.v, c.v);
+  if constexpr (sizeof(a.v) == 16 && sizeof(T) == 8) return __builtin_ia32_vfmaddpd(a.v, b.v, c.v);
+#elif defined(__aarch64__)
+  if constexpr (sizeof(a.v) == 16 && sizeof(T) == 4) return __builtin_aarch64_fmav4sf(a.v, b.v, c.v);
+  if constexpr (sizeof(a.v) == 16 && sizeof(T) == 8) return __builtin_aarch64_fmav2df(a.v, b.v, c.v);
+#endif
+  for (int lane = 0; lane < N; ++lane) c.v[lane] = multiply_add(a[lane], b[lane], c[lane]);
+  return c;
+#endif
+}
 
 // The lanes of a group that take part: all of them, or the first few where a loop ends.
 template <int N>
@@ -1189,12 +1268,12 @@ inline bool all_lanes(Mask<N> mask) {
 // multiply-add gives exactly. Where that is not finite, there is nothing to put right.
 template <class T, int N>
 inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
-#if KGEN_SET_AVX2 || defined(__aarch64__)
+#if KGEN_SET_FUSES
   if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
     const T reciprocal = T(1) / by;
     const Lanes<T, N> near = x * reciprocal;
-    const Lanes<T, N> rest = x.v - near.v * by;
-    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    const Lanes<T, N> rest = multiply_add(-near, by, x);
+    const Lanes<T, N> right = multiply_add(rest, reciprocal, near);
     return choose(rest - rest == T(0), right, near);
   }
 #endif
@@ -1907,7 +1986,7 @@ __attribute__((noinline)) Lanes<T, N> scan_in_order(T total, Lanes<T, N> factor,
   Lanes<T, N> totals;
   for (int turn = 0; turn < N; ++turn) {
     const int lane = kStep > 0 ? turn : N - 1 - turn;
-    totals.v[lane] = total = factor[lane] * total + term[lane];
+    totals.v[lane] = total = multiply_add(factor[lane], total, term[lane]);
   }
   return totals;
 }
@@ -1926,7 +2005,7 @@ template <int kBy, class T, int N>
 inline void join_steps(Lanes<T, N>& factor, Lanes<T, N>& term) {
   if constexpr (kBy > -N && kBy < N) {
     constexpr std::make_index_sequence<N> lanes;
-    term = term.v + factor.v * shifted<kBy>(term, T(0), lanes).v;
+    term = multiply_add(factor, shifted<kBy>(term, T(0), lanes), term);
     factor = factor * shifted<kBy>(factor, T(1), lanes);
     join_steps<2 * kBy>(factor, term);
   }
@@ -1940,8 +2019,8 @@ inline Lanes<T, N> scan_linear(T& carry, Lanes<T, N> factor, Lanes<T, N> term) {
   const T before = carry;
   Lanes<T, N> factors = factor, terms = term;
   join_steps<kStep>(factors, terms);
-  Lanes<T, N> totals = factors.v * Lanes<T, N>(before).v + terms.v;
-  carry = factors[kLast] * before + terms[kLast];
+  Lanes<T, N> totals = multiply_add(factors, before, terms);
+  carry = multiply_add(factors[kLast], before, terms[kLast]);
   if (any_lane(factor * factor > T(1.25) || totals - totals != T(0))) {
     totals = scan_in_order<kStep>(before, factor, term);
     carry = totals[kLast];
@@ -1964,6 +2043,12 @@ inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
   return scan_result<kStep, kExclusive>(totals, before);
 }
 
+// Adds what a and b make to the totals of the lanes that take part.
+template <class T, int N, class Active>
+inline void add_product(Lanes<T, N>& total, Active active, Lanes<T, N> a, std::enable_if_t<true, Lanes<T, N>> b) {
+  total = keep(active, multiply_add(a, b, total), total);
+}
+
 // The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
 template <class T, int N>
 struct Sum {
@@ -1977,6 +2062,13 @@ struct Sum {
     return *this;
   }
 };
+template <class T, int N, class Active>
+inline void add_product(Sum<T, N>& sum, Active active, Lanes<T, N> a, std::enable_if_t<true, Lanes<T, N>> b) {
+  Lanes<T, N> met = sum.next;
+  add_product(met, active, a, b);
+  sum.next = sum.other;
+  sum.other = met;
+}
 template <class T, int N, class Combine>
 inline T across(Sum<T, N> sum, Combine combine) {
   return across(combine(sum.next, sum.other), combine);
@@ -2374,27 +2466,23 @@ inline Lanes<T, N> with_sign(Lanes<T, N> value, Lanes<T, N> sign) {
   return of_bits<T, N>(bits_of(value) | (bits_of(sign) & Real<T>::kSign));
 }
 
-// A polynomial in x, highest power first; each step is one instruction where the machine has it.
+// A polynomial in x, highest power first.
 template <class T, int N, class... Rest>
 inline Lanes<T, N> horner(Lanes<T, N> x, T highest, Rest... rest) {
-  typename Lanes<T, N>::Vector p = Lanes<T, N>(highest).v;
-  ((p = p * x.v + rest), ...);
+  Lanes<T, N> p = highest;
+  ((p = multiply_add(p, x, T(rest))), ...);
   return p;
 }
-template <class T, int N>
-inline Lanes<T, N> multiply_add(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {
-  return a.v * b.v + c.v;
-}
 
-// The nearest whole number, of numbers that are not large.
+// The nearest whole number to a product that is not large.
 template <class T, int N>
 struct Whole {
   Lanes<T, N> value;
   Ints<T, N> number, exponent;  // `exponent`: where the exponent of a floating number is
 };
 template <class T, int N>
-inline Whole<T, N> nearest(Lanes<T, N> x) {
-  const Lanes<T, N> shifted = x + Real<T>::kRounder;
+inline Whole<T, N> nearest(Lanes<T, N> x, T factor = T(1)) {
+  const Lanes<T, N> shifted = multiply_add(x, factor, Real<T>::kRounder);
   const Ints<T, N> number = bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder));
   return {shifted - Real<T>::kRounder, number, shifted_up(bits_of(shifted), Real<T>::kFraction)};
 }
@@ -2430,9 +2518,11 @@ inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, 
   }
 #endif
   constexpr T kMost = Real<T>::kBias - 2;
-  const bool near = all_lanes(kFalls ? n.value >= -kMost : n.value * n.value <= kMost * kMost);
-  if (__builtin_expect(!near, false)) return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
-  return of_bits<T, N>(bits_of(y) + n.exponent);
+  const Mask<N> none = x < least;  // no rare ones: masks give -inf to be left with 0
+  const Mask<N> near = kFalls ? n.value >= -kMost : n.value * n.value <= kMost * kMost;
+  if (__builtin_expect(!all_lanes(near || none), false))
+    return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
+  return choose(none, T(0), of_bits<T, N>(bits_of(y) + n.exponent));
 }
 
 // (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, within 2^-28 of e^r.
@@ -2443,7 +2533,7 @@ inline Lanes<float, N> exp_rest(Lanes<float, N> r) {
 // x = n ln 2 + r
 template <int N>
 inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
-  return x - n * 0.693145752f - n * 1.42860677e-6f;
+  return multiply_add(n, -1.42860677e-6f, multiply_add(n, -0.693145752f, x));
 }
 
 // (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, within 2^-64 of e^r.
@@ -2456,7 +2546,7 @@ inline Lanes<double, N> exp_rest(Lanes<double, N> r) {
 // x = n ln 2 + r
 template <int N>
 inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<double, N> n) {
-  return x - n * 0.6931471805598903 - n * 5.497923018708371e-14;
+  return multiply_add(n, -5.497923018708371e-14, multiply_add(n, -0.6931471805598903, x));
 }
 
 // For |r| <= ln 2 / 2.
@@ -2474,14 +2564,14 @@ inline Lanes<T, N> expm1_near_0(Lanes<T, N> r) {
 // Within 1.2 ulp; 0.92 with fused multiply-add.
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
-  const Whole<float, N> n = nearest(x * 1.44269504f);
+  const Whole<float, N> n = nearest(x, 1.44269504f);
   return scaled<false>(exp_near_0(without_ln2(x, n.value)), n, x, -104.0f, 89.0f);
 }
 
 // Within 1.2 ulp; 0.92 with fused multiply-add.
 template <int N>
 inline Lanes<double, N> exp(Lanes<double, N> x) {
-  const Whole<double, N> n = nearest(x * 1.4426950408889634);
+  const Whole<double, N> n = nearest(x, 1.4426950408889634);
   return scaled<false>(exp_near_0(without_ln2(x, n.value)), n, x, -746.0, 710.0);
 }
 
@@ -2503,20 +2593,20 @@ inline Lanes<double, N> exp2(Lanes<double, N> x) {
 template <int N>
 inline Lanes<float, N> expm1(Lanes<float, N> x) {
   const Lanes<float, N> v = choose(x < -18.0f, -18.0f, choose(x > 89.0f, 89.0f, x));
-  const Whole<float, N> n = nearest(v * 1.44269504f);
+  const Whole<float, N> n = nearest(v, 1.44269504f);
   const Lanes<float, N> y = expm1_near_0(without_ln2(v, n.value)),
                         half = power_of_two<float, N>(n.number - 1);
-  return with_sign(choose(n.value == 0.0f, y, (multiply_add(y, half, half - 0.5f)) * 2.0f), x);
+  return with_sign(choose(n.value == 0.0f, y, multiply_add(y, half, half - 0.5f) * 2.0f), x);
 }
 
 // 2^n (e^r - 1) + (2^n - 1), by halves, as 2^n may be too large. Within 2 ulp.
 template <int N>
 inline Lanes<double, N> expm1(Lanes<double, N> x) {
   const Lanes<double, N> v = choose(x < -38.0, -38.0, choose(x > 710.0, 710.0, x));
-  const Whole<double, N> n = nearest(v * 1.4426950408889634);
+  const Whole<double, N> n = nearest(v, 1.4426950408889634);
   const Lanes<double, N> y = expm1_near_0(without_ln2(v, n.value)),
                          half = power_of_two<double, N>(n.number - 1);
-  return with_sign(choose(n.value == 0.0, y, (multiply_add(y, half, half - 0.5)) * 2.0), x);
+  return with_sign(choose(n.value == 0.0, y, multiply_add(y, half, half - 0.5) * 2.0), x);
 }
 
 // Below 5/8 the polynomial is within 2^-27 of (tanh(x) - x) / x^3, as a part of tanh(x). Within 1.5 ulp.
@@ -2538,7 +2628,7 @@ inline Lanes<double, N> tanh(Lanes<double, N> x) {
 // e^x for x <= 0, which does not overflow.
 template <class T, int N>
 inline Lanes<T, N> exp_below_0(Lanes<T, N> x) {
-  const Whole<T, N> n = nearest(x * T(1.4426950408889634));
+  const Whole<T, N> n = nearest(x, T(1.4426950408889634));
   return scaled<true>(exp_near_0(without_ln2(x, n.value)), n, x, T(sizeof(T) == 4 ? -104 : -746), T(0));
 }
 
@@ -2589,7 +2679,7 @@ inline Lanes<float, N> log_rest(Lanes<float, N> f) {
 // log(1 + f) + e ln 2
 template <int N>
 inline Lanes<float, N> log_sum(Lanes<float, N> f, Lanes<float, N> e) {
-  return f + (log_rest(f) + e * 1.42860677e-6f) + e * 0.693145752f;
+  return multiply_add(e, 0.693145752f, f + multiply_add(e, 1.42860677e-6f, log_rest(f)));
 }
 
 // log(1 + f) - f: the polynomial is within 2^-59 of (log(1 + f) - f + f^2 / 2) / f^3, as a part of log(1 +
@@ -2609,7 +2699,7 @@ inline Lanes<double, N> log_rest(Lanes<double, N> f) {
 // log(1 + f) + e ln 2
 template <int N>
 inline Lanes<double, N> log_sum(Lanes<double, N> f, Lanes<double, N> e) {
-  return f + (log_rest(f) + e * 5.497923018708371e-14) + e * 0.6931471805598903;
+  return multiply_add(e, 0.6931471805598903, f + multiply_add(e, 5.497923018708371e-14, log_rest(f)));
 }
 
 // Within 1 ulp.
@@ -2628,8 +2718,8 @@ inline Lanes<T, N> log2(Lanes<T, N> x) {
   const LogParts<T, N, true> parts(x);
   const Lanes<T, N> f = parts.f,
                     upper = of_bits<T, N>(bits_of(f) & -(typename Real<T>::Int(1) << (kSingle ? 12 : 27)));
-  const Lanes<T, N> rest = (f - upper) * kUpper + (f * kLower + log_rest(f) * (kUpper + kLower));
-  return log_ends(x, parts.e + upper * kUpper + rest);
+  const Lanes<T, N> rest = multiply_add(f - upper, kUpper, multiply_add(f, kLower, log_rest(f) * (kUpper + kLower)));
+  return log_ends(x, multiply_add(upper, kUpper, parts.e) + rest);
 }
 
 // What 1 + x lost by rounding joins f. Within 1.6 ulp.
@@ -2850,7 +2940,7 @@ inline Lanes<double, N> erf(Lanes<double, N> value) {
 template <int N>
 inline Lanes<float, N> erfinv(Lanes<float, N> x) {
   const auto inside = [](auto v) IN_SET {
-    return v * horner(sqrt(3.0 - short_log2(1.0 - v * v) * 0.6931471805599453) - 3.0, -3.821913536241352e-05,
+    return v * horner(sqrt(multiply_add(short_log2(multiply_add(v, -v, 1.0)), -0.6931471805599453, 3.0)) - 3.0, -3.821913536241352e-05,
                       3.8374013255045406e-05, 0.00032592504228662263, -0.00045893596015922307,
                       -0.001015656017034867, 0.0023768904859595968, 0.00034508412987539576,
                       -0.006185828314671155, 0.007767213137182683, 0.002690516485886356,
@@ -2874,8 +2964,9 @@ struct QuarterTurns {
   Ints<double, N> number;
 
   IN_SET explicit QuarterTurns(Lanes<double, N> x) {
-    const Whole<double, N> n = nearest(x * 0.6366197723675814);
-    const Lanes<double, N> r = x - n.value * 1.5707963267341256 - n.value * 6.077100506506192e-11, z = r * r;
+    const Whole<double, N> n = nearest(x, 0.6366197723675814);
+    const Lanes<double, N> near = multiply_add(n.value, -1.5707963267341256, x),
+                           r = multiply_add(n.value, -6.077100506506192e-11, near), z = r * r;
     sin = r * horner(z, -2.476168859995972e-08, 2.7555358268673396e-06, -0.0001984126382545073,
                      0.00833333332527634, -0.16666666666631616, 1.0);
     cos = horner(z, -2.718009599597982e-07, 2.4799040987486375e-05, -0.0013888881078526008,

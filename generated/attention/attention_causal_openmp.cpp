@@ -22,7 +22,7 @@
 #include "attention_causal_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -71,17 +71,15 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) IN_SET {
-            total_lanes += keep(active,
-                                to_value<T>(load(&q[(bh * S + s_3) * 64 + d], active)) *
-                                    to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
-                                0.0f);
+            add_product(total_lanes, active, to_value<T>(load(&q[(bh * S + s_3) * 64 + d], active)),
+                        to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
           });
           total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          const float s = scale * total;
+          const float s = rounded(scale * total);
           if (r <= s_3) {
             greatest = maximum(greatest, s);
           }
-          s_[r] = scale * total;
+          s_[r] = rounded(scale * total);
         }
         float l = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
@@ -99,7 +97,8 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              total += to_value<T>(to_stored<T>(p[r])) * to_value<T>(load(&v[(bh * R + r) * 64 + d], active));
+              total = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
+                                   to_value<T>(to_stored<T>(p[r])), total);
             }
           }
           store_around(&o[(bh * S + s_3) * 64 + d], active,
@@ -150,17 +149,15 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
           float total = 0.0f;
           Sum<float, kLanes32> total_lanes = 0.0f;
           for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) IN_SET {
-            total_lanes += keep(active,
-                                to_value<T>(load(&q[(bh * S + s_3) * 128 + d], active)) *
-                                    to_value<T>(load(&k[(bh * R + r) * 128 + d], active)),
-                                0.0f);
+            add_product(total_lanes, active, to_value<T>(load(&q[(bh * S + s_3) * 128 + d], active)),
+                        to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
           });
           total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          const float s = scale * total;
+          const float s = rounded(scale * total);
           if (r <= s_3) {
             greatest = maximum(greatest, s);
           }
-          s_[r] = scale * total;
+          s_[r] = rounded(scale * total);
         }
         float l = 0.0f;
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
@@ -178,8 +175,8 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t r = 0; r < R; ++r) {
             if (r <= s_3) {
-              total +=
-                  to_value<T>(to_stored<T>(p[r])) * to_value<T>(load(&v[(bh * R + r) * 128 + d], active));
+              total = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
+                                   to_value<T>(to_stored<T>(p[r])), total);
             }
           }
           store_around(&o[(bh * S + s_3) * 128 + d], active,

@@ -21,7 +21,7 @@
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -56,13 +56,11 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
             float total = 0.0f;
             Sum<float, kLanes32> total_lanes = 0.0f;
             for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) IN_SET {
-              total_lanes += keep(active,
-                                  to_value<T>(load(&q[(bh * S + s_) * 64 + d], active)) *
-                                      to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
-                                  0.0f);
+              add_product(total_lanes, active, to_value<T>(load(&q[(bh * S + s_) * 64 + d], active)),
+                          to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
             });
             total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s_here = r <= s_ ? scale * total : -INFINITY;
+            const float s_here = r <= s_ ? rounded(scale * total) : -INFINITY;
             s[r - j * 64] = s_here;
             greatest = maximum(greatest, s_here);
           }
@@ -80,14 +78,14 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
                 total2_lanes += keep(active, p_here, 0.0f);
               });
           total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          l = l * fix + total2;
+          l = multiply_add(l, fix, total2);
           for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> total = 0.0f;
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              total += to_value<T>(to_stored<T>(p[r - j * 64])) *
-                       to_value<T>(load(&v[(bh * R + r) * 64 + d], active));
+              total = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
+                                   to_value<T>(to_stored<T>(p[r - j * 64])), total);
             }
-            store(&acc[d], active, load(&acc[d], active) * fix + total);
+            store(&acc[d], active, multiply_add(load(&acc[d], active), fix, total));
             if (j == larger(1, ceil_div(R, 64)) - 1) {
               store(
                   &o[(bh * S + s_) * 64 + d], active,
@@ -144,13 +142,11 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
             float total = 0.0f;
             Sum<float, kLanes32> total_lanes = 0.0f;
             for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) IN_SET {
-              total_lanes += keep(active,
-                                  to_value<T>(load(&q[(bh * S + s_) * 128 + d], active)) *
-                                      to_value<T>(load(&k[(bh * R + r) * 128 + d], active)),
-                                  0.0f);
+              add_product(total_lanes, active, to_value<T>(load(&q[(bh * S + s_) * 128 + d], active)),
+                          to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
             });
             total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s_here = r <= s_ ? scale * total : -INFINITY;
+            const float s_here = r <= s_ ? rounded(scale * total) : -INFINITY;
             s[r - j * 64] = s_here;
             greatest = maximum(greatest, s_here);
           }
@@ -168,14 +164,14 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                 total2_lanes += keep(active, p_here, 0.0f);
               });
           total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          l = l * fix + total2;
+          l = multiply_add(l, fix, total2);
           for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> total = 0.0f;
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              total += to_value<T>(to_stored<T>(p[r - j * 64])) *
-                       to_value<T>(load(&v[(bh * R + r) * 128 + d], active));
+              total = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
+                                   to_value<T>(to_stored<T>(p[r - j * 64])), total);
             }
-            store(&acc[d], active, load(&acc[d], active) * fix + total);
+            store(&acc[d], active, multiply_add(load(&acc[d], active), fix, total));
             if (j == larger(1, ceil_div(R, 64)) - 1) {
               store(
                   &o[(bh * S + s_) * 128 + d], active,

@@ -18,7 +18,7 @@
 #include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -47,11 +47,12 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
                   for (int64_t c = 0; c < C; ++c) {
                     for (int64_t i = 0; i < 3; ++i) {
                       for (int64_t j = 0; j < 3; ++j) {
-                        s += (inside(2 * p + i - 1, H)
-                                  ? load_inside<2>(x, ((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1,
-                                                   2 * q + j - 1, W, active, 0.0f)
-                                  : 0.0f) *
-                             w[((o * C + c) * 3 + i) * 3 + j];
+                        s = multiply_add(
+                            (inside(2 * p + i - 1, H)
+                                 ? load_inside<2>(x, ((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1,
+                                                  2 * q + j - 1, W, active, 0.0f)
+                                 : 0.0f),
+                            w[((o * C + c) * 3 + i) * 3 + j], s);
                       }
                     }
                   }

@@ -18,7 +18,7 @@
 #include "frames_energy_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,9 +37,8 @@ void frames_energy(const float* x, float* energy, int64_t W) {
       float total = 0.0f;
       Sum<float, kLanes32> total_lanes = 0.0f;
       for_lanes<kLanes32>(160 * f_, 160 * f_ + 400, [=, &total_lanes](int64_t w, auto active) IN_SET {
-        total_lanes +=
-            keep(active, load_inside<1>(x, w, w, W, active, 0.0f) * load_inside<1>(x, w, w, W, active, 0.0f),
-                 0.0f);
+        add_product(total_lanes, active, load_inside<1>(x, w, w, W, active, 0.0f),
+                    load_inside<1>(x, w, w, W, active, 0.0f));
       });
       total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
       for (int64_t f = f_; f < smaller(f_ + 1, larger(floor_div(W - 400, 160) + 1, 0)); ++f) {

@@ -25,7 +25,7 @@
 #include "cosine_similarity_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -49,12 +49,12 @@ void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
         Lanes<Value<T>, kLanesOf<Value<T>>> total2 = Value<T>(0);
         Lanes<Value<T>, kLanesOf<Value<T>>> total3 = Value<T>(0);
         for (int64_t n = 0; n < N; ++n) {
-          total += to_value<T>(load_every(&x[m * N + n], N, active)) *
-                   to_value<T>(load_every(&y[m * N + n], N, active));
-          total2 += to_value<T>(load_every(&x[m * N + n], N, active)) *
-                    to_value<T>(load_every(&x[m * N + n], N, active));
-          total3 += to_value<T>(load_every(&y[m * N + n], N, active)) *
-                    to_value<T>(load_every(&y[m * N + n], N, active));
+          total = multiply_add(to_value<T>(load_every(&x[m * N + n], N, active)),
+                               to_value<T>(load_every(&y[m * N + n], N, active)), total);
+          total2 = multiply_add(to_value<T>(load_every(&x[m * N + n], N, active)),
+                                to_value<T>(load_every(&x[m * N + n], N, active)), total2);
+          total3 = multiply_add(to_value<T>(load_every(&y[m * N + n], N, active)),
+                                to_value<T>(load_every(&y[m * N + n], N, active)), total3);
         }
         store_around(&similarity[m], active,
                      to_stored<T>(total / maximum(sqrt(total2) * sqrt(total3), Value<T>(1e-08))),
@@ -108,9 +108,9 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
                 [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active) IN_SET {
                   const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
                   const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
-                  total_lanes += keep(active, x_ * y_, Value<T>(0));
-                  total2_lanes += keep(active, x_ * x_, Value<T>(0));
-                  total3_lanes += keep(active, y_ * y_, Value<T>(0));
+                  add_product(total_lanes, active, x_, y_);
+                  add_product(total2_lanes, active, x_, x_);
+                  add_product(total3_lanes, active, y_, y_);
                 });
             total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
             total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
@@ -161,15 +161,16 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
                 if (from_memory) prefetch_soon(2048, &y[m * N + n]);
                 const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
                 const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
-                total_lanes += keep(active, x_ * y_, Value<T>(0));
-                total2_lanes += keep(active, x_ * x_, Value<T>(0));
-                total3_lanes += keep(active, y_ * y_, Value<T>(0));
+                add_product(total_lanes, active, x_, y_);
+                add_product(total2_lanes, active, x_, x_);
+                add_product(total3_lanes, active, y_, y_);
               });
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
           total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
           total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        similarity[m] = to_stored<T>(total / maximum(std::sqrt(total2) * std::sqrt(total3), Value<T>(1e-08)));
+        similarity[m] =
+            to_stored<T>(total / maximum(rounded(std::sqrt(total2) * std::sqrt(total3)), Value<T>(1e-08)));
       }
     });
   }

@@ -21,7 +21,7 @@
 #include "kl_divergence_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -65,9 +65,8 @@ void kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss
               v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) IN_SET {
                 const auto target_ = to_value<T>(load_once(&target[b * V + v], active));
                 const auto chosen = active && target_ > S(0);
-                total_lanes +=
-                    keep(chosen, target_ * (log(target_) - to_value<T>(load(&prediction[b * V + v], active))),
-                         S(0));
+                add_product(total_lanes, chosen, target_,
+                            log(target_) - to_value<T>(load(&prediction[b * V + v], active)));
               });
           total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }

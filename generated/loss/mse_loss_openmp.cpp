@@ -20,7 +20,7 @@
 #include "mse_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -60,7 +60,7 @@ void mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int
             n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) IN_SET {
               const auto e =
                   to_value<T>(load(&prediction[n], active)) - to_value<T>(load(&target[n], active));
-              total_lanes += keep(active, e * e, S(0));
+              add_product(total_lanes, active, e, e);
             });
         total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
       }

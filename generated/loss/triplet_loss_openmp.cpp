@@ -23,7 +23,7 @@
 #include "triplet_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -70,8 +70,8 @@ void triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stor
                                    const auto anchor_ = to_value<T>(load_once(&anchor[b * D + d], active));
                                    const auto v = anchor_ - to_value<T>(load(&positive[b * D + d], active));
                                    const auto v_2 = anchor_ - to_value<T>(load(&negative[b * D + d], active));
-                                   total_lanes += keep(active, v * v, S(0));
-                                   total2_lanes += keep(active, v_2 * v_2, S(0));
+                                   add_product(total_lanes, active, v, v);
+                                   add_product(total2_lanes, active, v_2, v_2);
                                  });
           total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
           total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });

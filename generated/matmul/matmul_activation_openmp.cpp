@@ -19,7 +19,7 @@
 #include "matmul_activation_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -41,7 +41,7 @@ void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const fl
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
-            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
+            total = multiply_add(to_value<T>(load(&y[k * N + n], active)), to_value<T>(x[m * K + k]), total);
           }
           const auto v = total + load(&bias[n], active);
           store_around(&z[m * N + n], active, to_stored<T>(v), around_caches);
@@ -63,7 +63,7 @@ void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float*
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
-            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
+            total = multiply_add(to_value<T>(load(&y[k * N + n], active)), to_value<T>(x[m * K + k]), total);
           }
           const auto v = total + load(&bias[n], active);
           store_around(&z[m * N + n], active, to_stored<T>(maximum(v, 0.0f)), around_caches);
@@ -85,7 +85,7 @@ void matmul_activation_gelu(const Stored<T>* x, const Stored<T>* y, const float*
         for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
-            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
+            total = multiply_add(to_value<T>(load(&y[k * N + n], active)), to_value<T>(x[m * K + k]), total);
           }
           const auto v = total + load(&bias[n], active);
           store_around(&z[m * N + n], active, to_stored<T>(0.5f * v * (1.0f + erf(v * 0.70710677f))),

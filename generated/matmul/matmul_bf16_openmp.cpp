@@ -18,7 +18,7 @@
 #include "matmul_bf16_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -39,7 +39,7 @@ void matmul_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, i
           Lanes<float, kLanes32> acc = 0.0f;
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
-            total += from_bf16(x[m * K + k]) * from_bf16(load(&y[k * N + n], active));
+            total = multiply_add(from_bf16(load(&y[k * N + n], active)), from_bf16(x[m * K + k]), total);
           }
           acc += total;
           store_around(&z[m * N + n], active, to_bf16(acc), around_caches);

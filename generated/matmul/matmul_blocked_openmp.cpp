@@ -18,7 +18,7 @@
 #include "matmul_blocked_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -40,7 +40,7 @@ void matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_
           Lanes<float, kLanes32> acc = 0.0f;
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t k = 0; k < K; ++k) {
-            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
+            total = multiply_add(to_value<T>(load(&y[k * N + n], active)), to_value<T>(x[m * K + k]), total);
           }
           acc += total;
           store_around(&z[m * N + n], active, to_stored<T>(acc), around_caches);

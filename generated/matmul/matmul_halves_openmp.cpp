@@ -18,7 +18,7 @@
 #include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -42,7 +42,7 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
                               [=](int64_t n, auto active) IN_SET {
                                 Lanes<float, kLanes32> total = 0.0f;
                                 for (int64_t k = 0; k < K; ++k) {
-                                  total += x[m * K + k] * load(&y[k * N + n], active);
+                                  total = multiply_add(load(&y[k * N + n], active), x[m * K + k], total);
                                 }
                                 store_around(&z[m * N + n], active, total, around_caches);
                               });

@@ -19,7 +19,7 @@
 #include "batch_norm_inference_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -43,12 +43,13 @@ void batch_norm_inference(const Stored<T>* x, const Value<T>* running_mean, cons
           for_lines<kLanesOf<Value<T>>>(
               around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first, smaller(hw_first + 4096, H * W),
               [=](int64_t hw, auto active) IN_SET {
-                store_around(&y[(b * C + c) * (H * W) + hw], active,
-                             to_stored<T>((to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) -
-                                           running_mean[c]) *
-                                              rsqrt(running_variance[c] + Value<T>(1e-05)) * gamma[c] +
-                                          beta[c]),
-                             around_caches);
+                store_around(
+                    &y[(b * C + c) * (H * W) + hw], active,
+                    to_stored<T>(multiply_add(
+                        (to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - running_mean[c]) *
+                            rsqrt(running_variance[c] + Value<T>(1e-05)),
+                        gamma[c], beta[c])),
+                    around_caches);
               });
         }
       }

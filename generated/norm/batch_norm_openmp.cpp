@@ -20,7 +20,7 @@
 #include "batch_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -61,12 +61,12 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
             if (from_memory)
               prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
             const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-            total2_lanes += keep(active, d * d, Value<T>(0));
+            add_product(total2_lanes, active, d, d);
           });
           total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
           if (seen > Value<T>(0)) {
             const Value<T> apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
+            total2 += rounded(apart * apart * (seen * here / (seen + here)));
           }
           total += total_part;
           seen += here;
@@ -74,10 +74,10 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
       }
       const Value<T> m = total / Value<T>(B * (H * W));
       batch_mean[c] = m;
-      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
+      running_mean[c] = multiply_add(m - running_mean[c], momentum, running_mean[c]);
       const Value<T> v = total2 / Value<T>(B * (H * W));
       batch_variance[c] = v;
-      running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
+      running_variance[c] = multiply_add(v - running_variance[c], momentum, running_variance[c]);
       const Value<T> root = rsqrt(v + Value<T>(1e-05));
       for (int64_t b = 0; b < B; ++b) {
         const Value<T> gamma_ = gamma[c];
@@ -85,8 +85,8 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
         for_lines<kLanesOf<Value<T>>>(
             around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) IN_SET {
               const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
-              store_around(&y[(b * C + c) * (H * W) + hw], active, to_stored<T>(d * root * gamma_ + beta_),
-                           around_caches);
+              store_around(&y[(b * C + c) * (H * W) + hw], active,
+                           to_stored<T>(multiply_add(d * root, gamma_, beta_)), around_caches);
             });
       }
     }

@@ -24,7 +24,7 @@
 #include "group_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -98,12 +98,12 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                     if (from_memory)
                       prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
                     const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
-                    total2_lanes += keep(active, d * d, Value<T>(0));
+                    add_product(total2_lanes, active, d, d);
                   });
               total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
               if (seen > Value<T>(0)) {
                 const Value<T> apart = mean - total / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
+                total2 += rounded(apart * apart * (seen * here / (seen + here)));
               }
               total += total_part;
               seen += here;
@@ -119,7 +119,7 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                   const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
                                  total / Value<T>(C * (H * W));
                   store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                               to_stored<T>(d * root * gamma_ + beta_), around_caches);
+                               to_stored<T>(multiply_add(d * root, gamma_, beta_)), around_caches);
                 });
           }
         }
@@ -160,12 +160,12 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                                       H * W);
                       const auto d =
                           to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
-                      total2_lanes += keep(active, d * d, Value<T>(0));
+                      add_product(total2_lanes, active, d, d);
                     });
                 total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
                 if (seen > Value<T>(0)) {
                   const Value<T> apart = mean - total / seen;
-                  total2 += apart * apart * (seen * here / (seen + here));
+                  total2 += rounded(apart * apart * (seen * here / (seen + here)));
                 }
                 total += total_part;
                 seen += here;
@@ -217,7 +217,7 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                     const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
                                    total / Value<T>(C * (H * W));
                     store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                                 to_stored<T>(d * root * gamma_ + beta_), around_caches);
+                                 to_stored<T>(multiply_add(d * root, gamma_, beta_)), around_caches);
                   });
             }
           }

@@ -22,7 +22,7 @@
 #include "instance_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -92,12 +92,12 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
                   if (from_memory)
                     prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
                   const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-                  total2_lanes += keep(active, d * d, Value<T>(0));
+                  add_product(total2_lanes, active, d, d);
                 });
             total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
             if (seen > Value<T>(0)) {
               const Value<T> apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
+              total2 += rounded(apart * apart * (seen * here / (seen + here)));
             }
             total += total_part;
             seen += here;
@@ -146,12 +146,12 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
                       prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end2, hw_end,
                                     H * W + hw_begin);
                     const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-                    total2_lanes += keep(active, d * d, Value<T>(0));
+                    add_product(total2_lanes, active, d, d);
                   });
               total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
               if (seen > Value<T>(0)) {
                 const Value<T> apart = mean - total / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
+                total2 += rounded(apart * apart * (seen * here / (seen + here)));
               }
               total += total_part;
               seen += here;

@@ -26,7 +26,7 @@
 #include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -127,12 +127,12 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                                               if (from_memory)
                                                 prefetch_part(&x[m * N + n], n_first, n_end, N, N);
                                               const auto d = to_value<T>(load(&x[m * N + n], active)) - mean;
-                                              total2_lanes += keep(active, d * d, Value<T>(0));
+                                              add_product(total2_lanes, active, d, d);
                                             });
               total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
               if (seen > Value<T>(0)) {
                 const Value<T> apart = mean - total_here / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
+                total2 += rounded(apart * apart * (seen * here / (seen + here)));
               }
               total_here += total_here_part;
               seen += here;
@@ -146,7 +146,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                     const auto normal =
                         (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
                     const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                    total4_lanes += keep(active, g * normal, Value<T>(0));
+                    add_product(total4_lanes, active, g, normal);
                   });
               total4 += across(total4_lanes, [](auto a, auto b) IN_SET { return a + b; });
             }
@@ -156,12 +156,12 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                       (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
                   const auto dy_ = to_value<T>(load_once(&dy[m * N + n], active));
                   const auto g = dy_ * load(&gamma[n], active);
-                  store_around(
-                      &dx[m * N + n], active,
-                      to_stored<T>(scale_here * (g - total3 / Value<T>(N) - normal * (total4 / Value<T>(N)))),
-                      around_caches);
+                  store_around(&dx[m * N + n], active,
+                               to_stored<T>(scale_here * multiply_add(-normal, total4 / Value<T>(N),
+                                                                      g - total3 / Value<T>(N))),
+                               around_caches);
                   store(&part2[n], active, load(&part2[n], active) + dy_);
-                  store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
+                  store(&part3[n], active, multiply_add(dy_, normal, load(&part3[n], active)));
                 });
           }
           for_lanes<kLanesOf<Value<T>>>(0, N, [=](int64_t n, auto active) IN_SET {
@@ -206,12 +206,12 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
             if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
             if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
             const auto d = to_value<T>(load(&x[m * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, Value<T>(0));
+            add_product(total2_lanes, active, d, d);
           });
           total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
           if (seen > Value<T>(0)) {
             const Value<T> apart = mean - total_here / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
+            total2 += rounded(apart * apart * (seen * here / (seen + here)));
           }
           total_here += total_here_part;
           seen += here;
@@ -227,7 +227,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                 const auto normal =
                     (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
                 const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                total4_lanes += keep(active, g * normal, Value<T>(0));
+                add_product(total4_lanes, active, g, normal);
               });
           total4 += across(total4_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
@@ -235,10 +235,10 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
           const auto normal =
               (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
           const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          store_around(
-              &dx[m * N + n], active,
-              to_stored<T>(scale_here * (g - total3 / Value<T>(N) - normal * (total4 / Value<T>(N)))),
-              around_caches);
+          store_around(&dx[m * N + n], active,
+                       to_stored<T>(scale_here *
+                                    multiply_add(-normal, total4 / Value<T>(N), g - total3 / Value<T>(N))),
+                       around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -323,7 +323,8 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                 const auto normal =
                     (to_value<T>(load(&x[m * N + n], active)) - total[m] / Value<T>(N)) * scale[m];
                 store(&part[n - n_first], active,
-                      load(&part[n - n_first], active) + to_value<T>(load(&dy[m * N + n], active)) * normal);
+                      multiply_add(to_value<T>(load(&dy[m * N + n], active)), normal,
+                                   load(&part[n - n_first], active)));
               });
             }
             for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) IN_SET {

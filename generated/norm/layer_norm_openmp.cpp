@@ -23,7 +23,7 @@
 #include "layer_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -53,11 +53,12 @@ void layer_norm_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
               const auto d_here =
                   to_value<T>(load_every(&x[row * N + n], N, active)) - quotient(total, Value<T>(N));
               d[n] = d_here;
-              total2 += d_here * d_here;
+              total2 = multiply_add(d_here, d_here, total2);
             }
             const auto root = rsqrt(quotient(total2, Value<T>(N)) + Value<T>(1e-05));
             for (int64_t n = 0; n < N; ++n) {
-              store_every(&y[row * N + n], N, active, to_stored<T>(d[n] * root * gamma[n] + beta[n]));
+              store_every(&y[row * N + n], N, active,
+                          to_stored<T>(multiply_add(d[n] * root, gamma[n], beta[n])));
             }
           });
     }
@@ -119,12 +120,12 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
           for_lanes<kLanesOf<Value<T>>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
             const auto d = to_value<T>(load(&x[row * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, Value<T>(0));
+            add_product(total2_lanes, active, d, d);
           });
           total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
           if (seen > Value<T>(0)) {
             const Value<T> apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
+            total2 += rounded(apart * apart * (seen * here / (seen + here)));
           }
           total += total_part;
           seen += here;
@@ -133,7 +134,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
         for_lines<kLanesOf<Value<T>>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           const auto d = to_value<T>(load(&x[row * N + n], active)) - total / Value<T>(N);
           store_around(&y[row * N + n], active,
-                       to_stored<T>(d * root * load(&gamma[n], active) + load(&beta[n], active)),
+                       to_stored<T>(multiply_add(d * root, load(&gamma[n], active), load(&beta[n], active))),
                        around_caches);
         });
       }
@@ -165,12 +166,12 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
             for_lanes<kLanesOf<Value<T>>>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) IN_SET {
               if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
               const auto d = to_value<T>(load(&x[row * N + n], active)) - mean;
-              total2_lanes += keep(active, d * d, Value<T>(0));
+              add_product(total2_lanes, active, d, d);
             });
             total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
             if (seen > Value<T>(0)) {
               const Value<T> apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
+              total2 += rounded(apart * apart * (seen * here / (seen + here)));
             }
             total += total_part;
             seen += here;
@@ -212,9 +213,10 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
           for_lines<kLanesOf<Value<T>>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 const auto d = to_value<T>(load(&x[row * N + n], active)) - total / Value<T>(N);
-                store_around(&y[row * N + n], active,
-                             to_stored<T>(d * root * load(&gamma[n], active) + load(&beta[n], active)),
-                             around_caches);
+                store_around(
+                    &y[row * N + n], active,
+                    to_stored<T>(multiply_add(d * root, load(&gamma[n], active), load(&beta[n], active))),
+                    around_caches);
               });
         }
       }

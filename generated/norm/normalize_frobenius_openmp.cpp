@@ -23,7 +23,7 @@
 #include "normalize_frobenius_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -64,7 +64,7 @@ void normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y,
         for_lanes<kLanesOf<Value<T>>>(mn_block, smaller(mn_block + 4096, mn_end),
                                       [=, &total_lanes](int64_t mn, auto active) IN_SET {
                                         const auto x_ = to_value<T>(load_once(&x[mn], active));
-                                        total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                        add_product(total_lanes, active, x_, x_);
                                       });
         total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
       }

@@ -25,7 +25,7 @@
 #include "normalize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -165,8 +165,8 @@ void normalize_l2_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
           row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
             Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
             for (int64_t n = 0; n < N; ++n) {
-              total += to_value<T>(load_every(&x[row * N + n], N, active)) *
-                       to_value<T>(load_every(&x[row * N + n], N, active));
+              total = multiply_add(to_value<T>(load_every(&x[row * N + n], N, active)),
+                                   to_value<T>(load_every(&x[row * N + n], N, active)), total);
             }
             const auto fixed = maximum(sqrt(total), Value<T>(1e-12));
             for (int64_t n = 0; n < N; ++n) {
@@ -211,7 +211,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
           for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, N),
                                         [=, &total_lanes](int64_t n, auto active) IN_SET {
                                           const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                          total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                          add_product(total_lanes, active, x_, x_);
                                         });
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
@@ -238,7 +238,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
             for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, n_end),
                                           [=, &total_lanes](int64_t n, auto active) IN_SET {
                                             const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                            total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                            add_product(total_lanes, active, x_, x_);
                                           });
             total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }

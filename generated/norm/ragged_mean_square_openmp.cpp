@@ -24,7 +24,7 @@
 #include "ragged_mean_square_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -68,7 +68,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count),
                               [=, &total_lanes](int64_t n, auto active) IN_SET {
                                 const auto x_ = load_once(&x[n_start + n], active);
-                                total_lanes += keep(active, x_ * x_, 0.0f);
+                                add_product(total_lanes, active, x_, x_);
                               });
           total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
@@ -98,7 +98,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
             for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
                                 [=, &total_lanes](int64_t n, auto active) IN_SET {
                                   const auto x_ = load_once(&x[n_start + n], active);
-                                  total_lanes += keep(active, x_ * x_, 0.0f);
+                                  add_product(total_lanes, active, x_, x_);
                                 });
             total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
           }

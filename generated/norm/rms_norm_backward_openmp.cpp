@@ -20,7 +20,7 @@
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -58,7 +58,7 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
                               [=, &total_lanes](int64_t n, auto active) IN_SET {
                                 const auto x_ = load_once(&x[row * N + n], active);
-                                total_lanes += keep(active, x_ * x_, 0.0f);
+                                add_product(total_lanes, active, x_, x_);
                               });
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
@@ -71,13 +71,12 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
         float total = 0.0f;
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
-                total_lanes += keep(
-                    active,
-                    load(&d_y[row * N + n], active) * load(&x[row * N + n], active) * load(&gamma[n], active),
-                    0.0f);
-              });
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                              [=, &total_lanes](int64_t n, auto active) IN_SET {
+                                add_product(total_lanes, active,
+                                            load(&d_y[row * N + n], active) * load(&x[row * N + n], active),
+                                            load(&gamma[n], active));
+                              });
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
         for_lines<kLanes32>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
@@ -98,7 +97,7 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
         if (d_gamma != nullptr) {
           Lanes<float, kLanes32> total = 0.0f;
           for (int64_t row = 0; row < rows; ++row) {
-            total += load(&d_y[row * N + n], active) * load(&product[row * N + n], active);
+            total = multiply_add(load(&d_y[row * N + n], active), load(&product[row * N + n], active), total);
           }
           store(&d_gamma[n], active, total);
         }

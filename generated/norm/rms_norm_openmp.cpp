@@ -23,7 +23,7 @@
 #include "rms_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -44,8 +44,8 @@ void rms_norm_short(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
           row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
             Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
             for (int64_t n = 0; n < N; ++n) {
-              total += to_value<T>(load_every(&x[row * N + n], N, active)) *
-                       to_value<T>(load_every(&x[row * N + n], N, active));
+              total = multiply_add(to_value<T>(load_every(&x[row * N + n], N, active)),
+                                   to_value<T>(load_every(&x[row * N + n], N, active)), total);
             }
             const auto root = rsqrt(quotient(total, Value<T>(N)) + Value<T>(1e-06));
             for (int64_t n = 0; n < N; ++n) {
@@ -92,7 +92,7 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
           for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, N),
                                         [=, &total_lanes](int64_t n, auto active) IN_SET {
                                           const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                          total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                          add_product(total_lanes, active, x_, x_);
                                         });
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
@@ -120,7 +120,7 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
             for_lanes<kLanesOf<Value<T>>>(n_block, smaller(n_block + 4096, n_end),
                                           [=, &total_lanes](int64_t n, auto active) IN_SET {
                                             const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                            total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                            add_product(total_lanes, active, x_, x_);
                                           });
             total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }

@@ -23,7 +23,7 @@
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -45,8 +45,8 @@ void softmax_backward_short(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
           row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
             Lanes<Value<T>, kLanesOf<Value<T>>> total = Value<T>(0);
             for (int64_t n = 0; n < N; ++n) {
-              total += to_value<T>(load_every(&d_y[row * N + n], N, active)) *
-                       to_value<T>(load_every(&y[row * N + n], N, active));
+              total = multiply_add(to_value<T>(load_every(&d_y[row * N + n], N, active)),
+                                   to_value<T>(load_every(&y[row * N + n], N, active)), total);
             }
             for (int64_t n = 0; n < N; ++n) {
               store_every(&d_x[row * N + n], N, active,
@@ -91,10 +91,8 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
           Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
           for_lanes<kLanesOf<Value<T>>>(
               n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
-                total_lanes += keep(
-                    active,
-                    to_value<T>(load(&d_y[row * N + n], active)) * to_value<T>(load(&y[row * N + n], active)),
-                    Value<T>(0));
+                add_product(total_lanes, active, to_value<T>(load(&d_y[row * N + n], active)),
+                            to_value<T>(load(&y[row * N + n], active)));
               });
           total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
@@ -121,10 +119,8 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
             Sum<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
             for_lanes<kLanesOf<Value<T>>>(
                 n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) IN_SET {
-                  total_lanes += keep(active,
-                                      to_value<T>(load(&d_y[row * N + n], active)) *
-                                          to_value<T>(load(&y[row * N + n], active)),
-                                      Value<T>(0));
+                  add_product(total_lanes, active, to_value<T>(load(&d_y[row * N + n], active)),
+                              to_value<T>(load(&y[row * N + n], active)));
                 });
             total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }

@@ -25,7 +25,7 @@
 #include "softmax_channels_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -150,7 +150,7 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
                                      across(greatest_now_lanes,
                                             [](auto one, auto other) IN_SET { return maximum(one, other); }));
               if (greatest_now > greatest) {
-                total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+                total = greatest > -INFINITY ? rounded(total * std::exp(greatest - greatest_now)) : 0.0f;
               }
               greatest = greatest_now;
               Lanes<float, kLanes32> total_lanes = 0.0f;

@@ -26,7 +26,7 @@
 #include "softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -154,8 +154,8 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
             greatest_now = maximum(greatest_now, across(greatest_now_lanes,
                                                         [](auto a, auto b) IN_SET { return maximum(a, b); }));
             if (greatest_now > greatest) {
-              total =
-                  greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
+              total = greatest > -Value<T>(INFINITY) ? rounded(total * std::exp(greatest - greatest_now))
+                                                     : Value<T>(0);
             }
             greatest = greatest_now;
             Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);

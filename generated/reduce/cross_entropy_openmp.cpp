@@ -22,7 +22,7 @@
 #include "cross_entropy_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -73,7 +73,7 @@ void cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* me
           top_now = maximum(top_now, across(top_now_lanes,
                                             [](auto one, auto other) IN_SET { return maximum(one, other); }));
           if (top_now > top) {
-            total = top > -S(INFINITY) ? total * std::exp(top - top_now) : S(0);
+            total = top > -S(INFINITY) ? rounded(total * std::exp(top - top_now)) : S(0);
           }
           top = top_now;
           Lanes<S, kLanesOf<S>> total_lanes = S(0);

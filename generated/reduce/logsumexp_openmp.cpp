@@ -25,7 +25,7 @@
 #include "logsumexp_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -100,7 +100,7 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
             });
             m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
             if (m_now > m) {
-              total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
+              total = m > -Value<T>(INFINITY) ? rounded(total * std::exp(m - m_now)) : Value<T>(0);
             }
             m = m_now;
             Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);
@@ -146,7 +146,7 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
           });
           m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
           if (m_now > m) {
-            total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
+            total = m > -Value<T>(INFINITY) ? rounded(total * std::exp(m - m_now)) : Value<T>(0);
           }
           m = m_now;
           Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);

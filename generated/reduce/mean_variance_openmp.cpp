@@ -23,7 +23,7 @@
 #include "mean_variance_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -51,7 +51,7 @@ void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64
         Lanes<S, kLanesOf<S>> total2 = S(0);
         for (int64_t n = 0; n < N; ++n) {
           const auto d = to_value<T>(load_every(&x[m_ * N + n], N, active)) - m;
-          total2 += d * d;
+          total2 = multiply_add(d, d, total2);
         }
         store_around(&row_variance[m_], active, quotient(total2, S(N)), around_caches);
       });
@@ -109,12 +109,12 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
             for_lanes<kLanesOf<S>>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) IN_SET {
               if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
               const auto d = to_value<T>(load(&x[m_ * N + n], active)) - mean;
-              total2_lanes += keep(active, d * d, S(0));
+              add_product(total2_lanes, active, d, d);
             });
             total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
             if (seen > S(0)) {
               const S apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
+              total2 += rounded(apart * apart * (seen * here / (seen + here)));
             }
             total += total_part;
             seen += here;
@@ -166,12 +166,12 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
           for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
             const auto d = to_value<T>(load(&x[m_ * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, S(0));
+            add_product(total2_lanes, active, d, d);
           });
           total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
           if (seen > S(0)) {
             const S apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
+            total2 += rounded(apart * apart * (seen * here / (seen + here)));
           }
           total += total_part;
           seen += here;

@@ -21,7 +21,7 @@
 #include "top1_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -89,7 +89,8 @@ void top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t 
                                  return maximum(one, other);
                                }));
         if (greatest_now > greatest) {
-          total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
+          total = greatest > -Value<T>(INFINITY) ? rounded(total * std::exp(greatest - greatest_now))
+                                                 : Value<T>(0);
         }
         greatest = greatest_now;
         Lanes<Value<T>, kLanesOf<Value<T>>> total_lanes = Value<T>(0);

@@ -24,7 +24,7 @@
 #include "linear_recurrence_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -85,7 +85,8 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
                 const auto a_ = load_once(&a[(b * S + s) * C + c], active);
                 store(&factor[c - c_first], active, load(&factor[c - c_first], active) * convert<double>(a_));
                 store(&total[c - c_first], active,
-                      a_ * load(&total[c - c_first], active) + load(&x[(b * S + s) * C + c], active));
+                      multiply_add(a_, load(&total[c - c_first], active),
+                                   load(&x[(b * S + s) * C + c], active)));
               });
             }
             for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) IN_SET {
@@ -103,7 +104,7 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
           start[(s_share * B + b) * C + c] = carry;
           if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry) < INFINITY &&
               absolute(total_part[(s_share * B + b) * C + c]) < INFINITY) {
-            carry = float(factor_part[(s_share * B + b) * C + c] * double(carry) +
+            carry = float(rounded(factor_part[(s_share * B + b) * C + c] * double(carry)) +
                           double(total_part[(s_share * B + b) * C + c]));
           } else {
             const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
@@ -142,8 +143,8 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
                   if (from_memory)
                     prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
                   store(&carry[c - c_first], active,
-                        load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
-                            load(&x[(b * S + s) * C + c], active));
+                        multiply_add(load(&a[(b * S + s) * C + c], active), load(&carry[c - c_first], active),
+                                     load(&x[(b * S + s) * C + c], active)));
                   const auto running = load(&carry[c - c_first], active);
                   store_around(&h[(b * S + s) * C + c], active, running, around_caches);
                 });
@@ -205,7 +206,8 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
                 const auto a_ = load_once(&a[(b * S + s) * C + c], active);
                 store(&factor[c - c_first], active, load(&factor[c - c_first], active) * a_);
                 store(&total[c - c_first], active,
-                      a_ * load(&total[c - c_first], active) + load(&x[(b * S + s) * C + c], active));
+                      multiply_add(a_, load(&total[c - c_first], active),
+                                   load(&x[(b * S + s) * C + c], active)));
               });
             }
             for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) IN_SET {
@@ -224,7 +226,8 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
           if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 &&
               absolute(carry) < double(INFINITY) &&
               absolute(total_part[(s_share * B + b) * C + c]) < double(INFINITY)) {
-            carry = factor_part[(s_share * B + b) * C + c] * carry + total_part[(s_share * B + b) * C + c];
+            carry = rounded(factor_part[(s_share * B + b) * C + c] * carry) +
+                    total_part[(s_share * B + b) * C + c];
           } else {
             const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
             for_lanes<kLanes64>(s_begin, s_end, [=, &carry](int64_t s, auto active) IN_SET {
@@ -262,8 +265,8 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
                   if (from_memory)
                     prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
                   store(&carry[c - c_first], active,
-                        load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
-                            load(&x[(b * S + s) * C + c], active));
+                        multiply_add(load(&a[(b * S + s) * C + c], active), load(&carry[c - c_first], active),
+                                     load(&x[(b * S + s) * C + c], active)));
                   const auto running = load(&carry[c - c_first], active);
                   store_around(&h[(b * S + s) * C + c], active, running, around_caches);
                 });

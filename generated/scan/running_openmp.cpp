@@ -26,7 +26,7 @@
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -791,7 +791,7 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         start[n_share * M + m] = carry;
         if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+          carry = float(rounded(factor_part[n_share * M + m] * double(carry)));
         } else {
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
@@ -984,7 +984,7 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         start[n_share * M + m] = carry;
         if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+          carry = float(rounded(factor_part[n_share * M + m] * double(carry)));
         } else {
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
@@ -1176,7 +1176,7 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         start[n_share * M + m] = carry;
         if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+          carry = float(rounded(factor_part[n_share * M + m] * double(carry)));
         } else {
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
@@ -1369,7 +1369,7 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         start[n_share * M + m] = carry;
         if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+          carry = float(rounded(factor_part[n_share * M + m] * double(carry)));
         } else {
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);

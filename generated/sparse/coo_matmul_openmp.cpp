@@ -20,7 +20,7 @@
 #include "coo_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 10
+#if KGEN_OPENMP_REVISION != 11
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -93,8 +93,8 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                       prefetch_row(&x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n], k_end - k,
                                    k_end - k_first, N, n_end - n_first);
                     store(&part[n - n_first], active,
-                          load(&part[n - n_first], active) +
-                              a_ * load(&x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n], active));
+                          multiply_add(load(&x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n], active), a_,
+                                       load(&part[n - n_first], active)));
                   });
                 }
                 for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
@@ -140,8 +140,9 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
             for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) IN_SET {
               for (int64_t k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)); ++k) {
                 store(&total2[m], active,
-                      load(&total2[m], active) + load_every(&a[(s * 64 + m) * 64 + k], 64, active) *
-                                                     x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n]);
+                      multiply_add(load_every(&a[(s * 64 + m) * 64 + k], 64, active),
+                                   x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n],
+                                   load(&total2[m], active)));
               }
             });
             for_lanes<kLanes32>(
