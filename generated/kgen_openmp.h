@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 11
+#define KGEN_OPENMP_REVISION 12
 
 #include <cmath>
 #include <cstdint>
@@ -93,8 +93,6 @@
 // Whether a product and a sum are one operation is said by whoever writes them, not left to compilers and flags.
 #if defined(__clang__)
 #pragma clang fp contract(off)
-#else
-#pragma GCC optimize("fp-contract=off")
 #endif
 
 #define KGEN_AVX2_TARGET "avx2,fma,f16c,bmi,bmi2"
@@ -105,7 +103,8 @@
   KGEN_PRAGMA(clang attribute push(__attribute__((target(names))), apply_to = function))
 #define KGEN_END_TARGET KGEN_PRAGMA(clang attribute pop)
 #else
-#define KGEN_BEGIN_TARGET(names) KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC target(names))
+#define KGEN_BEGIN_TARGET(names) \
+  KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC optimize("fp-contract=off")) KGEN_PRAGMA(GCC target(names))
 #define KGEN_END_TARGET KGEN_PRAGMA(GCC pop_options)
 #endif
 #define KGEN_SET_AVX2 (KGEN_SET_NUMBER >= 1)  // has the set that is being compiled these instructions?
