@@ -23,7 +23,9 @@
 //   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
 //   of what is summed.
 // Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads.
+//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
+//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
+//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
 // Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
 //   may call them at once.
 // CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for

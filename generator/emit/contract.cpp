@@ -148,14 +148,19 @@ std::string numbers(const std::vector<Function> &functions) {
          "roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is summed.\n";
 }
 
-std::string bits(const Function &function) {
+std::string bits(const Function &function, bool openmp) {
   const Kernel &kernel = function.variations[0]->kernel;
   const std::string any_order = names_where(function, [&](const Argument &a) {
     return a.var != kNone && kernel.vars[a.var].atomic && is_floating(kernel.vars[a.var].type);
   });
-  return "Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number of "
-         "threads" +
-         (any_order.empty() ? ".\n" : "; but " + any_order + ", to which floats are added in any order, may differ.\n");
+  std::string text = "Determinism: the same arguments give the same bits in each run of a binary on one machine, for "
+                     "any number of threads";
+  text += any_order.empty() ? "." : "; but " + any_order + ", to which floats are added in any order, may differ.";
+  if (openmp && has_type(kernel, is_floating))
+    text += " OpenMP functions give them whatever compiler and flags made the binary, as long as the set of "
+            "instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the "
+            "environment names the set to take: baseline, avx2, avx512 or neon.";
+  return text + "\n";
 }
 
 std::string threads() {
@@ -197,7 +202,8 @@ std::string contract_text(const Spec &spec, const std::vector<Function> &functio
                           const std::map<std::string, const TargetSource *> &targets, bool memory) {
   const Function &function = functions.front();
   std::string text = formula(spec);
-  text += (text.empty() ? "" : "\n") + arrays(functions) + aliasing(function) + numbers(functions) + bits(function);
+  text += (text.empty() ? "" : "\n") + arrays(functions) + aliasing(function) + numbers(functions) +
+          bits(function, targets.count("openmp") != 0);
   if (targets.count("openmp") != 0)
     text += threads();
   if (targets.count("cuda") != 0)

@@ -219,10 +219,14 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
     note(type);
     const std::string carry = loaded(n.target, {});
     std::string next;
-    if (n.scan == ScanKind::linear)
+    if (printer_.fuses(n)) {
+      helper("lanes_multiply_add");
+      next = "multiply_add(" + widened(n.value, type, 0) + ", " + carry + ", " + expression(n.second).text + ")";
+    } else if (n.scan == ScanKind::linear) {
       next = widened(n.value, type) + " * " + carry + " + " + at_least(expression(n.second), binding::kAdd + 1);
-    else
+    } else {
       next = combined(monoid_of(n.scan), type, carry, widened(n.value, type));
+    }
     const bool wanted = n.partner != kNone; // or only the total
     if (wanted && n.exclusive)
       set_text(n.partner, carry, true, siblings);

@@ -131,6 +131,8 @@ private:
   std::string guard_of(const Expr &read);
   // A value that is a vector, whatever it was made of.
   std::string widened(ExprId id, Type type, int least = binding::kMultiply);
+  std::string factors(const Expr &product);
+  std::string multiply_add(const Expr &product, const std::string &sum);
   std::string loaded(VarId var, const std::vector<Coordinate> &coords);
   std::string stored(const Code &value, Type from, Type to);
 
@@ -150,6 +152,7 @@ private:
   std::string chosen_lanes(const PlanNode &fold, const std::vector<PlanNode> &siblings);
   bool is_worth_skipping(ExprId value) const;
   void fold_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  void add_product(const PlanNode &fold);
   void fold_across(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void scan_along(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void select(const PlanNode &node, const std::string &taking_part);

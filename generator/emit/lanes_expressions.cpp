@@ -9,6 +9,7 @@
 #include "ir/evaluate.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/products.h"
 #include "plan/width.h"
 #include "support/check.h"
 
@@ -121,6 +122,8 @@ Code LanePrinter::expression(ExprId id) {
       return *code;
     return cast(expression(e.args[0]), kernel_.expr(e.args[0]).type, e.type);
   case Op::round_like:
+    if (is_rounded(e)) // as all products of lanes are
+      return expression(e.args[0]);
     return {widened_half(stored(expression(e.args[0]), e.type, e.element), e.element)};
   case Op::choose:
     return choose(e, id);
@@ -467,7 +470,21 @@ Code LanePrinter::logical(const Expr &e, ExprId id) {
   return within([&] { return Spelling::logical(e.op, expression(e.args[0]), expression(e.args[1])); });
 }
 
+// Of a product that joins a sum. The first one varies, or is made to.
+std::string LanePrinter::factors(const Expr &e) {
+  const bool turned = !varies(e.args[0]) && varies(e.args[1]);
+  const std::string first = widened(e.args[turned ? 1 : 0], e.type, 0);
+  return first + ", " + expression(e.args[turned ? 0 : 1]).text;
+}
+
+std::string LanePrinter::multiply_add(const Expr &product, const std::string &sum) {
+  helper("lanes_multiply_add");
+  return "multiply_add(" + factors(product) + ", " + sum + ")";
+}
+
 Code LanePrinter::operation(const Expr &e, ExprId id) {
+  if (is_multiply_add(e))
+    return within([&]() -> Code { return {multiply_add(e, expression(e.args[2]).text)}; });
   const std::string form = vector_form(e.op);
   const Type type = e.args.empty() ? e.type : kernel_.expr(e.args[0]).type;
   const bool integer_division =

@@ -176,6 +176,22 @@ bool LanePrinter::is_worth_skipping(ExprId value) const {
   return reads_memory || !is_light(kernel_, value) || analysis_.hazardous(value);
 }
 
+// The total of each lane takes a product in one operation.
+void LanePrinter::add_product(const PlanNode &n) {
+  const Expr &product = kernel_.expr(n.value);
+  const bool all = mask_.empty() || unmasked_[n.target] == mask_;
+  if (printer_.plan.storage[n.target].kind == Storage::Kind::scalar && !all) {
+    printer_.lines.add(helper("add_product") + "(" + printer_.name(n.target) + ", " + mask_ + ", " + factors(product) +
+                       ");");
+    return;
+  }
+  std::string sum = multiply_add(product, loaded(n.target, {}));
+  if (!all)
+    sum = helper("keep") + "(" + mask_ + ", " + sum + ", " + loaded(n.target, {}) + ")";
+  mask_.clear();
+  set_text(n.target, sum, true, {});
+}
+
 // A fold along another axis: each lane has its own total.
 void LanePrinter::fold_step(const PlanNode &n, const std::vector<PlanNode> &siblings) {
   const Type type = kernel_.vars[n.target].type;
@@ -194,6 +210,8 @@ void LanePrinter::fold_step(const PlanNode &n, const std::vector<PlanNode> &sibl
     const std::string taking_part = std::exchange(mask_, ""); // what it notes is chosen by that already
     note(Type::i64);
     select(n, taking_part);
+  } else if (printer_.fuses(n)) {
+    add_product(n);
   } else {
     std::string value = widened(n.value, type);
     if (!mask_.empty() && unmasked_[n.target] != mask_)
@@ -304,6 +322,9 @@ void LanePrinter::fold_across(const PlanNode &n, const std::vector<PlanNode> &si
     printer_.lines.add(found->lanes + ".add(" + helper("keep") + "(" + current() + ", " +
                        small_lanes(product ? factors[0] : value, Type::i16) + ", 0), " +
                        (product ? small_lanes(factors[1], Type::i16) : "1") + ");");
+  } else if (printer_.fuses(n)) {
+    printer_.lines.add(helper("add_product") + "(" + found->lanes + ", " + current() + ", " +
+                       factors(kernel_.expr(n.value)) + ");");
   } else {
     const std::string each = narrow ? small_lanes(n.value, type) : widened(n.value, type, 0);
     const std::string value =

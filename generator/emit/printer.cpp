@@ -10,6 +10,7 @@
 #include "ir/evaluate.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
+#include "plan/products.h"
 #include "plan/width.h"
 #include "support/check.h"
 
@@ -394,6 +395,8 @@ Code Printer::expression(ExprId id) {
   case Op::bitcast:
     return {spelling.helper("bits_as") + "<" + Spelling::arithmetic(e.type) + ">(" + arg(0).text + ")"};
   case Op::round_like:
+    if (is_rounded(e))
+      return {spelling.helper("rounded") + "(" + arg(0).text + ")"};
     return spelling.loaded(spelling.stored(arg(0), e.type, e.element), e.element);
   case Op::choose:
     return {at_least(arg(0), binding::kChoose + 1) + " ? " + at_least(arg(1), binding::kChoose + 1) + " : " +
@@ -411,8 +414,19 @@ Code Printer::expression(ExprId id) {
   std::vector<Code> args;
   for (size_t i = 0; i < e.args.size(); ++i)
     args.push_back(arg(i));
+  if (is_multiply_add(e))
+    return multiply_add(args);
   const Type type = e.args.empty() ? e.type : kernel.expr(e.args[0]).type;
   return spelling.operation(e.op, type, args, may_wrap(kernel, id));
+}
+
+Code Printer::multiply_add(const std::vector<Code> &operands) {
+  return {spelling.helper("multiply_add") + "(" + operands[0].text + ", " + operands[1].text + ", " + operands[2].text +
+          ")"};
+}
+
+bool Printer::fuses(const PlanNode &step) const {
+  return !plain && spelling.target() == TargetKind::openmp && adds_product(kernel, step);
 }
 
 std::string Printer::bytes_text(const std::set<VarId> &arrays) {

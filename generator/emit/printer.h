@@ -40,6 +40,8 @@ class Printer {
 public:
   Printer(const Plan &plan, const Facts &facts, Spelling &spelling, Names &names);
 
+  bool plain = false; // sums and products are operations of their own, as the kernel has them
+
   Code expression(ExprId id);
   Code size(const Size &size);
   std::string size_text(const Size &s) { return size(s).text; }
@@ -107,6 +109,8 @@ public:
   Size extent_of(AxisId axis) const;
   Size room_of(AxisId axis) const; // positions that a buffer must hold
   std::string buffer_elements(VarId var);
+  // Does the step join a product and its total in one operation?
+  bool fuses(const PlanNode &step) const;
   // A fold's total, or a scan's carry, with a further value or with another total.
   Code combined(const PlanNode &step, const std::string &total, const Code &value);
   // Lines that leave a step whose windows, by entries of device tables, would lie outside; they note it in
@@ -171,6 +175,7 @@ private:
   void store(const PlanNode &node);
   void set(VarId var, const std::string &value, const std::vector<PlanNode> &siblings);
   void fold_step(const PlanNode &node);
+  Code multiply_add(const std::vector<Code> &operands);
   void scan_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
   const std::string &row_name(const std::string &axis, const std::string &suffix);
   void repeat(const PlanNode &node, const std::vector<PlanNode> &siblings);

@@ -276,6 +276,10 @@ void Printer::fold_step(const PlanNode &n) {
     lines.add(best + " = " + value + ";");
     lines.add(place + " = " + expression(n.second).text + ";");
     lines.add("}");
+  } else if (fuses(n)) {
+    const Expr &product = kernel.expr(n.value);
+    lines.add(place + " = " + multiply_add({expression(product.args[0]), expression(product.args[1]), {place}}).text +
+              ";");
   } else if (const std::string update = Spelling::update(n.monoid); is_floating(var.type) && !update.empty()) {
     lines.add(place + update + expression(n.value).text + ";");
   } else {
@@ -294,7 +298,9 @@ void Printer::scan_step(const PlanNode &n, const std::vector<PlanNode> &siblings
   const Type type = kernel.vars[n.target].type;
   const std::string carry = element(n.target, {}, {});
   std::string next;
-  if (n.scan == ScanKind::linear) {
+  if (fuses(n)) {
+    next = multiply_add({expression(n.value), {carry}, expression(n.second)}).text;
+  } else if (n.scan == ScanKind::linear) {
     next =
         spelling
             .operation(Op::add, type,

@@ -72,7 +72,9 @@ class Reference {
 public:
   Reference(const Function &function, const Variation &variation, Spelling &spelling)
       : function_(function), variation_(variation), plan_(make_naive_plan(variation.kernel, variation.facts)),
-        names_(names_beside_numbers(function, plan_.kernel)), printer_(plan_, variation.facts, spelling, names_) {}
+        names_(names_beside_numbers(function, plan_.kernel)), printer_(plan_, variation.facts, spelling, names_) {
+    printer_.plain = true;
+  }
 
   std::string text() {
     std::string buffers;

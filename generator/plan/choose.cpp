@@ -16,6 +16,7 @@
 #include "plan/one_pass.h"
 #include "plan/order.h"
 #include "plan/plan.h"
+#include "plan/products.h"
 #include "plan/prune.h"
 #include "plan/repeats.h"
 #include "plan/scatters.h"
@@ -194,6 +195,8 @@ Plan place(const Kernel &kernel, const Facts &facts, TargetKind target, Recomput
   plan.kernel = kernel;
   for (size_t id = 0; id < facts.inside.size() && id < kernel.exprs.size(); ++id)
     plan.kernel.exprs[id].safe = facts.inside[id];
+  if (target == TargetKind::openmp)
+    mark_fused(plan.kernel);
   plan.axis_order = memory_order(kernel);
   std::vector<PlanNode> program = lower(plan.kernel);
   compute_elsewhere(plan.kernel, program);
@@ -275,6 +278,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     forward_buffers(plan);
     load_once(plan);
     shorten_lanes(plan);
+    round_products(plan);
   }
   return plan;
 }

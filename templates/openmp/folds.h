@@ -70,14 +70,14 @@ inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<tru
   carry = combined<T, N>(carry, group[kStep > 0 ? N - 1 : 0], combine);
   return combine(before, shifted<kStep>(group, identity, std::make_index_sequence<N>{}));
 }
-//@ scan_in_order: Lanes
+//@ scan_in_order: lanes_multiply_add
 // total = factor * total + term, one lane after the other.
 template <int kStep, class T, int N>
 __attribute__((noinline)) void scan_in_order(Lanes<T, N>& totals, T total, const Lanes<T, N>& factor,
                                              const Lanes<T, N>& term) {
   for (int turn = 0; turn < N; ++turn) {
     const int lane = kStep > 0 ? turn : N - 1 - turn;
-    totals.v[lane] = total = factor[lane] * total + term[lane];
+    totals.v[lane] = total = multiply_add(factor[lane], total, term[lane]);
   }
 }
 //@ scan_result: shifted
@@ -95,7 +95,7 @@ template <int kBy, class T, int N>
 inline void join_steps(Lanes<T, N>& factor, Lanes<T, N>& term) {
   if constexpr (kBy > -N && kBy < N) {
     constexpr std::make_index_sequence<N> lanes;
-    term = term.v + factor.v * shifted<kBy>(term, T(0), lanes).v;
+    term = multiply_add(factor, shifted<kBy>(term, T(0), lanes), term);
     factor = factor * shifted<kBy>(factor, T(1), lanes);
     join_steps<2 * kBy>(factor, term);
   }
@@ -109,8 +109,8 @@ inline Lanes<T, N> scan_linear(T& carry, Lanes<T, N> factor, Lanes<T, N> term) {
   const T before = carry;
   Lanes<T, N> factors = factor, terms = term;
   join_steps<kStep>(factors, terms);
-  Lanes<T, N> totals = factors.v * Lanes<T, N>(before).v + terms.v;
-  carry = factors[kLast] * before + terms[kLast];
+  Lanes<T, N> totals = multiply_add(factors, before, terms);
+  carry = multiply_add(factors[kLast], before, terms[kLast]);
   if (any_lane(factor * factor > T(1.25) || totals - totals != T(0))) {
     scan_in_order<kStep>(totals, before, factor, term);
     carry = totals[kLast];
@@ -132,7 +132,13 @@ inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
   }
   return scan_result<kStep, kExclusive>(totals, before);
 }
-//@ Sum: across
+//@ add_product: lanes_multiply_add for_lanes
+// Adds what a and b make to the totals of the lanes that take part.
+template <class T, int N, class Active>
+inline void add_product(Lanes<T, N>& total, Active active, Lanes<T, N> a, std::enable_if_t<true, Lanes<T, N>> b) {
+  total = keep(active, multiply_add(a, b, total), total);
+}
+//@ Sum: across add_product
 // The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
 template <class T, int N>
 struct Sum {
@@ -146,6 +152,13 @@ struct Sum {
     return *this;
   }
 };
+template <class T, int N, class Active>
+inline void add_product(Sum<T, N>& sum, Active active, Lanes<T, N> a, std::enable_if_t<true, Lanes<T, N>> b) {
+  Lanes<T, N> met = sum.next;
+  add_product(met, active, a, b);
+  sum.next = sum.other;
+  sum.other = met;
+}
 template <class T, int N, class Combine>
 inline T across(Sum<T, N> sum, Combine combine) {
   return across(combine(sum.next, sum.other), combine);

@@ -75,7 +75,32 @@ struct Mask {
   IN_SET friend Mask operator!=(Mask a, Mask b) { return a.v ^ b.v; }
   IN_SET friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
 };
-//@ Lanes: Mask
+//@ rounded
+// A product that is rounded before a sum takes it. clang++ with -ffp-contract=fast would make one operation of the
+// two, whatever the pragma says, but for a fence, which is no instruction.
+template <class T>
+inline T rounded(T product) {
+#if defined(__clang__) && defined(__x86_64__)
+#pragma clang fp reassociate(on)  // what a fence is for
+  return __arithmetic_fence(product);
+#else
+  return product;
+#endif
+}
+//@ multiply_add: rounded
+// a b + c, rounded once where the set has an instruction for it, and else twice: never as a compiler likes.
+template <class T, std::enable_if_t<std::is_floating_point_v<T>, int> = 0>
+inline T multiply_add(T a, std::enable_if_t<true, T> b, std::enable_if_t<true, T> c) {
+#if KGEN_SET_FUSES
+  if constexpr (sizeof(T) == sizeof(float))
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
+#else
+  return rounded(a * b) + c;
+#endif
+}
+//@ Lanes: Mask rounded
 // One value at N neighbouring points. Integers wrap around, so their arithmetic is done unsigned.
 template <class T, int N>
 struct Lanes {
@@ -92,7 +117,12 @@ struct Lanes {
   IN_SET T operator[](int lane) const { return v[lane]; }
   IN_SET friend Lanes operator+(Lanes a, Lanes b) { return (Vector)((Math)a.v + (Math)b.v); }
   IN_SET friend Lanes operator-(Lanes a, Lanes b) { return (Vector)((Math)a.v - (Math)b.v); }
-  IN_SET friend Lanes operator*(Lanes a, Lanes b) { return (Vector)((Math)a.v * (Math)b.v); }
+  IN_SET friend Lanes operator*(Lanes a, Lanes b) {
+    if constexpr (std::is_floating_point_v<T>)
+      return rounded(a.v * b.v);
+    else
+      return (Vector)((Math)a.v * (Math)b.v);
+  }
   IN_SET friend Lanes operator/(Lanes a, Lanes b) { return a.v / b.v; }
   IN_SET friend Lanes operator-(Lanes a) { return (Vector)(-(Math)a.v); }
   IN_SET friend Lanes operator&(Lanes a, Lanes b) { return a.v & b.v; }
@@ -110,6 +140,15 @@ struct Lanes {
   IN_SET friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   IN_SET friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
 };
+// They are laid out here, where the instructions of the set are known: g++ would else return a whole vector from a
+// function and clear its upper half before that, as if it were no vector.
+template <class... T>
+constexpr bool are_whole_vectors() {
+  return (... && (sizeof(Lanes<T, kVectorBytes / int(sizeof(T))>) == size_t(kVectorBytes))) &&
+         (... && (sizeof(Mask<kVectorBytes / int(sizeof(T))>) == size_t(kVectorBytes)));
+}
+static_assert(are_whole_vectors<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+                                uint64_t>());
 template <class T, int N>
 struct LanesOf {
   using type = Lanes<T, N>;
@@ -118,6 +157,34 @@ template <int N>
 struct LanesOf<bool, N> {
   using type = Mask<N>;
 };
+//@ lanes_multiply_add: Lanes multiply_add
+template <class T, int N>
+inline Lanes<T, N> multiply_add(Lanes<T, N> a, std::enable_if_t<true, Lanes<T, N>> b,
+                                std::enable_if_t<true, Lanes<T, N>> c) {
+#if !KGEN_SET_FUSES
+  return a * b + c;
+#elif defined(__clang__)
+  return __builtin_elementwise_fma(a.v, b.v, c.v);
+#else
+#if KGEN_SET_AVX512
+  if constexpr (sizeof(a.v) == 64 && sizeof(T) == 4)
+    return __builtin_ia32_vfmaddps512_mask(a.v, b.v, c.v, -1, 4);
+  if constexpr (sizeof(a.v) == 64 && sizeof(T) == 8)
+    return __builtin_ia32_vfmaddpd512_mask(a.v, b.v, c.v, -1, 4);
+#endif
+#if KGEN_SET_AVX2
+  if constexpr (sizeof(a.v) == 32 && sizeof(T) == 4) return __builtin_ia32_vfmaddps256(a.v, b.v, c.v);
+  if constexpr (sizeof(a.v) == 32 && sizeof(T) == 8) return __builtin_ia32_vfmaddpd256(a.v, b.v, c.v);
+  if constexpr (sizeof(a.v) == 16 && sizeof(T) == 4) return __builtin_ia32_vfmaddps(a.v, b.v, c.v);
+  if constexpr (sizeof(a.v) == 16 && sizeof(T) == 8) return __builtin_ia32_vfmaddpd(a.v, b.v, c.v);
+#elif defined(__aarch64__)
+  if constexpr (sizeof(a.v) == 16 && sizeof(T) == 4) return __builtin_aarch64_fmav4sf(a.v, b.v, c.v);
+  if constexpr (sizeof(a.v) == 16 && sizeof(T) == 8) return __builtin_aarch64_fmav2df(a.v, b.v, c.v);
+#endif
+  for (int lane = 0; lane < N; ++lane) c.v[lane] = multiply_add(a[lane], b[lane], c[lane]);
+  return c;
+#endif
+}
 //@ for_lanes: Lanes
 // The lanes of a group that take part: all of them, or the first few where a loop ends.
 template <int N>
@@ -245,17 +312,17 @@ inline bool all_lanes(Mask<N> mask) {
   return !any_lane(!mask);
 #endif
 }
-//@ quotient: Lanes
+//@ quotient: lanes_multiply_add
 // Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
 // multiply-add gives exactly. Where that is not finite, there is nothing to put right.
 template <class T, int N>
 inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
-#if KGEN_SET_AVX2 || defined(__aarch64__)
+#if KGEN_SET_FUSES
   if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
     const T reciprocal = T(1) / by;
     const Lanes<T, N> near = x * reciprocal;
-    const Lanes<T, N> rest = x.v - near.v * by;
-    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    const Lanes<T, N> rest = multiply_add(-near, by, x);
+    const Lanes<T, N> right = multiply_add(rest, reciprocal, near);
     return choose(rest - rest == T(0), right, near);
   }
 #endif

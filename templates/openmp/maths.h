@@ -88,28 +88,24 @@ template <class T, int N>
 inline Lanes<T, N> with_sign(Lanes<T, N> value, Lanes<T, N> sign) {
   return of_bits<T, N>(bits_of(value) | (bits_of(sign) & Real<T>::kSign));
 }
-//@ horner: Lanes
-// A polynomial in x, highest power first; each step is one instruction where the machine has it.
+//@ horner: lanes_multiply_add
+// A polynomial in x, highest power first.
 template <class T, int N, class... Rest>
 inline Lanes<T, N> horner(Lanes<T, N> x, T highest, Rest... rest) {
-  typename Lanes<T, N>::Vector p = Lanes<T, N>(highest).v;
-  ((p = p * x.v + rest), ...);
+  Lanes<T, N> p = highest;
+  ((p = multiply_add(p, x, T(rest))), ...);
   return p;
 }
-template <class T, int N>
-inline Lanes<T, N> multiply_add(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {
-  return a.v * b.v + c.v;
-}
-//@ nearest: Real
-// The nearest whole number, of numbers that are not large.
+//@ nearest: Real lanes_multiply_add
+// The nearest whole number to a product that is not large.
 template <class T, int N>
 struct Whole {
   Lanes<T, N> value;
   Ints<T, N> number, exponent;  // `exponent`: where the exponent of a floating number is
 };
 template <class T, int N>
-inline Whole<T, N> nearest(Lanes<T, N> x) {
-  const Lanes<T, N> shifted = x + Real<T>::kRounder;
+inline Whole<T, N> nearest(Lanes<T, N> x, T factor = T(1)) {
+  const Lanes<T, N> shifted = multiply_add(x, factor, Real<T>::kRounder);
   const Ints<T, N> number = bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder));
   return {shifted - Real<T>::kRounder, number, shifted_up(bits_of(shifted), Real<T>::kFraction)};
 }
@@ -145,9 +141,11 @@ inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, 
   }
 #endif
   constexpr T kMost = Real<T>::kBias - 2;
-  const bool near = all_lanes(kFalls ? n.value >= -kMost : n.value * n.value <= kMost * kMost);
-  if (__builtin_expect(!near, false)) return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
-  return of_bits<T, N>(bits_of(y) + n.exponent);
+  const Mask<N> none = x < least;  // no rare ones: masks give -inf to be left with 0
+  const Mask<N> near = kFalls ? n.value >= -kMost : n.value * n.value <= kMost * kMost;
+  if (__builtin_expect(!all_lanes(near || none), false))
+    return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
+  return choose(none, T(0), of_bits<T, N>(bits_of(y) + n.exponent));
 }
 //@ exp_f32: horner scaled
 // (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, within 2^-28 of e^r.
@@ -158,7 +156,7 @@ inline Lanes<float, N> exp_rest(Lanes<float, N> r) {
 // x = n ln 2 + r
 template <int N>
 inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
-  return x - n * 0.693145752f - n * 1.42860677e-6f;
+  return multiply_add(n, -1.42860677e-6f, multiply_add(n, -0.693145752f, x));
 }
 //@ exp_f64: horner scaled
 // (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, within 2^-64 of e^r.
@@ -171,7 +169,7 @@ inline Lanes<double, N> exp_rest(Lanes<double, N> r) {
 // x = n ln 2 + r
 template <int N>
 inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<double, N> n) {
-  return x - n * 0.6931471805598903 - n * 5.497923018708371e-14;
+  return multiply_add(n, -5.497923018708371e-14, multiply_add(n, -0.6931471805598903, x));
 }
 //@ exp_near_0: horner
 // For |r| <= ln 2 / 2.
@@ -189,14 +187,14 @@ inline Lanes<T, N> expm1_near_0(Lanes<T, N> r) {
 // Within 1.2 ulp; 0.92 with fused multiply-add.
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
-  const Whole<float, N> n = nearest(x * 1.44269504f);
+  const Whole<float, N> n = nearest(x, 1.44269504f);
   return scaled<false>(exp_near_0(without_ln2(x, n.value)), n, x, -104.0f, 89.0f);
 }
 //@ lanes_exp_f64: exp_f64 exp_near_0
 // Within 1.2 ulp; 0.92 with fused multiply-add.
 template <int N>
 inline Lanes<double, N> exp(Lanes<double, N> x) {
-  const Whole<double, N> n = nearest(x * 1.4426950408889634);
+  const Whole<double, N> n = nearest(x, 1.4426950408889634);
   return scaled<false>(exp_near_0(without_ln2(x, n.value)), n, x, -746.0, 710.0);
 }
 //@ lanes_exp2_f32: exp_f32 exp_near_0
@@ -218,20 +216,20 @@ inline Lanes<double, N> exp2(Lanes<double, N> x) {
 template <int N>
 inline Lanes<float, N> expm1(Lanes<float, N> x) {
   const Lanes<float, N> v = choose(x < -18.0f, -18.0f, choose(x > 89.0f, 89.0f, x));
-  const Whole<float, N> n = nearest(v * 1.44269504f);
+  const Whole<float, N> n = nearest(v, 1.44269504f);
   const Lanes<float, N> y = expm1_near_0(without_ln2(v, n.value)),
                         half = power_of_two<float, N>(n.number - 1);
-  return with_sign(choose(n.value == 0.0f, y, (multiply_add(y, half, half - 0.5f)) * 2.0f), x);
+  return with_sign(choose(n.value == 0.0f, y, multiply_add(y, half, half - 0.5f) * 2.0f), x);
 }
 //@ lanes_expm1_f64: exp_f64 expm1_near_0 with_sign
 // 2^n (e^r - 1) + (2^n - 1), by halves, as 2^n may be too large. Within 2 ulp.
 template <int N>
 inline Lanes<double, N> expm1(Lanes<double, N> x) {
   const Lanes<double, N> v = choose(x < -38.0, -38.0, choose(x > 710.0, 710.0, x));
-  const Whole<double, N> n = nearest(v * 1.4426950408889634);
+  const Whole<double, N> n = nearest(v, 1.4426950408889634);
   const Lanes<double, N> y = expm1_near_0(without_ln2(v, n.value)),
                          half = power_of_two<double, N>(n.number - 1);
-  return with_sign(choose(n.value == 0.0, y, (multiply_add(y, half, half - 0.5)) * 2.0), x);
+  return with_sign(choose(n.value == 0.0, y, multiply_add(y, half, half - 0.5) * 2.0), x);
 }
 //@ lanes_tanh_f32: lanes_exp_f32 with_sign
 // Below 5/8 the polynomial is within 2^-27 of (tanh(x) - x) / x^3, as a part of tanh(x). Within 1.5 ulp.
@@ -253,7 +251,7 @@ inline Lanes<double, N> tanh(Lanes<double, N> x) {
 // e^x for x <= 0, which does not overflow.
 template <class T, int N>
 inline Lanes<T, N> exp_below_0(Lanes<T, N> x) {
-  const Whole<T, N> n = nearest(x * T(1.4426950408889634));
+  const Whole<T, N> n = nearest(x, T(1.4426950408889634));
   return scaled<true>(exp_near_0(without_ln2(x, n.value)), n, x, T(sizeof(T) == 4 ? -104 : -746), T(0));
 }
 //@ sigmoid_of_exp: with_sign
@@ -306,7 +304,7 @@ inline Lanes<float, N> log_rest(Lanes<float, N> f) {
 // log(1 + f) + e ln 2
 template <int N>
 inline Lanes<float, N> log_sum(Lanes<float, N> f, Lanes<float, N> e) {
-  return f + (log_rest(f) + e * 1.42860677e-6f) + e * 0.693145752f;
+  return multiply_add(e, 0.693145752f, f + multiply_add(e, 1.42860677e-6f, log_rest(f)));
 }
 //@ log_f64: horner LogParts
 // log(1 + f) - f: the polynomial is within 2^-59 of (log(1 + f) - f + f^2 / 2) / f^3, as a part of log(1 +
@@ -326,7 +324,7 @@ inline Lanes<double, N> log_rest(Lanes<double, N> f) {
 // log(1 + f) + e ln 2
 template <int N>
 inline Lanes<double, N> log_sum(Lanes<double, N> f, Lanes<double, N> e) {
-  return f + (log_rest(f) + e * 5.497923018708371e-14) + e * 0.6931471805598903;
+  return multiply_add(e, 0.6931471805598903, f + multiply_add(e, 5.497923018708371e-14, log_rest(f)));
 }
 //@ log_of_parts: LogParts log_ends
 // Within 1 ulp.
@@ -347,8 +345,8 @@ inline Lanes<T, N> log2(Lanes<T, N> x) {
   const LogParts<T, N, true> parts(x);
   const Lanes<T, N> f = parts.f,
                     upper = of_bits<T, N>(bits_of(f) & -(typename Real<T>::Int(1) << (kSingle ? 12 : 27)));
-  const Lanes<T, N> rest = (f - upper) * kUpper + (f * kLower + log_rest(f) * (kUpper + kLower));
-  return log_ends(x, parts.e + upper * kUpper + rest);
+  const Lanes<T, N> rest = multiply_add(f - upper, kUpper, multiply_add(f, kLower, log_rest(f) * (kUpper + kLower)));
+  return log_ends(x, multiply_add(upper, kUpper, parts.e) + rest);
 }
 //@ lanes_log2_f32: log_f32 log2_of_parts
 //@ lanes_log2_f64: log_f64 log2_of_parts

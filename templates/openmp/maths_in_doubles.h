@@ -116,7 +116,7 @@ inline Lanes<double, N> erf(Lanes<double, N> value) {
 template <int N>
 inline Lanes<float, N> erfinv(Lanes<float, N> x) {
   const auto inside = [](auto v) IN_SET {
-    return v * horner(sqrt(3.0 - short_log2(1.0 - v * v) * 0.6931471805599453) - 3.0, -3.821913536241352e-05,
+    return v * horner(sqrt(multiply_add(short_log2(multiply_add(v, -v, 1.0)), -0.6931471805599453, 3.0)) - 3.0, -3.821913536241352e-05,
                       3.8374013255045406e-05, 0.00032592504228662263, -0.00045893596015922307,
                       -0.001015656017034867, 0.0023768904859595968, 0.00034508412987539576,
                       -0.006185828314671155, 0.007767213137182683, 0.002690516485886356,
@@ -140,8 +140,9 @@ struct QuarterTurns {
   Ints<double, N> number;
 
   IN_SET explicit QuarterTurns(Lanes<double, N> x) {
-    const Whole<double, N> n = nearest(x * 0.6366197723675814);
-    const Lanes<double, N> r = x - n.value * 1.5707963267341256 - n.value * 6.077100506506192e-11, z = r * r;
+    const Whole<double, N> n = nearest(x, 0.6366197723675814);
+    const Lanes<double, N> near = multiply_add(n.value, -1.5707963267341256, x),
+                           r = multiply_add(n.value, -6.077100506506192e-11, near), z = r * r;
     sin = r * horner(z, -2.476168859995972e-08, 2.7555358268673396e-06, -0.0001984126382545073,
                      0.00833333332527634, -0.16666666666631616, 1.0);
     cos = horner(z, -2.718009599597982e-07, 2.4799040987486375e-05, -0.0013888881078526008,

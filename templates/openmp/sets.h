@@ -27,6 +27,11 @@
 #define KGEN_HAS_BASELINE 0
 #endif
 
+// Whether a product and a sum are one operation is said by whoever writes them, not left to compilers and flags.
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#endif
+
 #define KGEN_AVX2_TARGET "avx2,fma,f16c,bmi,bmi2"
 #define KGEN_AVX512_TARGET KGEN_AVX2_TARGET ",avx512f,avx512bw,avx512dq,avx512vl,avx512cd"
 #define KGEN_PRAGMA(text) _Pragma(#text)
@@ -35,11 +40,17 @@
   KGEN_PRAGMA(clang attribute push(__attribute__((target(names))), apply_to = function))
 #define KGEN_END_TARGET KGEN_PRAGMA(clang attribute pop)
 #else
-#define KGEN_BEGIN_TARGET(names) KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC target(names))
+#define KGEN_BEGIN_TARGET(names) \
+  KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC optimize("fp-contract=off")) KGEN_PRAGMA(GCC target(names))
 #define KGEN_END_TARGET KGEN_PRAGMA(GCC pop_options)
 #endif
 #define KGEN_SET_AVX2 (KGEN_SET_NUMBER >= 1)  // has the set that is being compiled these instructions?
 #define KGEN_SET_AVX512 (KGEN_SET_NUMBER >= 2)
+#if defined(__aarch64__)
+#define KGEN_SET_FUSES 1  // does it multiply and add in one instruction?
+#else
+#define KGEN_SET_FUSES KGEN_SET_AVX2
+#endif
 
 // Does a statement with the functions of the best set.
 #if KGEN_HAS_AVX512 && (KGEN_HAS_AVX2 || KGEN_HAS_BASELINE)

@@ -12,7 +12,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # What templates/openmp/sets.h says of the set that is being compiled; a program of templates has only one.
 LEFT_OUT = ["-DKGEN_NO_AVX2", "-DKGEN_NO_AVX512"]
-SET_MACROS = ["-DIN_SET=", "-DKGEN_SET_AVX2=(KGEN_SET_NUMBER>=1)", "-DKGEN_SET_AVX512=(KGEN_SET_NUMBER>=2)"]
+SET_MACROS = ["-ffp-contract=off", "-DIN_SET=", "-DKGEN_SET_AVX2=(KGEN_SET_NUMBER>=1)",
+              "-DKGEN_SET_AVX512=(KGEN_SET_NUMBER>=2)", "-DKGEN_SET_FUSES=KGEN_SET_AVX2"]
 SOURCES = ["templates/openmp/maths.h", "templates/openmp/maths_in_doubles.h"]
 TWO = ["pow", "atan2"]
 
