@@ -388,7 +388,7 @@ std::string header_text(const Spec &spec, const std::vector<Function> &functions
   View header = explained(statuses);
   header.set("statuses", status_block(templates));
   header.set("banner", banner(spec, "")).set("kernel", spec.kernel).set("functions", list);
-  header.set("sizes", derived_sizes(spec, functions.front().variations[0]->kernel));
+  header.set("sizes", derived_sizes(spec, functions.front()));
   header.set("contract", contract_text(spec, functions, targets, any_workspace))
       .set("structs", arguments_structs(spec.kernel, functions, targets));
   return templates.render("common/header.h", header);

@@ -108,13 +108,15 @@ std::string LanePrinter::contraction(const Phase &phase, const std::string &team
   const Printer::Range range = printer_.range(columns);
   const std::string shape = rows.span() + ", " + (phase.contraction->columns > 1 ? bands.count() + ", " : "") + "{" +
                             range.begin + ", " + range.end + "}, " + depth.span();
-  std::string text = helper("contract") + "<" + kLaneCount + ", " + Spelling::arithmetic(type) + ">(" + team + ", " +
-                     memory + ", " + shape + ", " + printer_.spelling.identity(element[2].monoid, type) + ",\n" +
+  std::string text = helper("contract") + "<" + kLaneCount + ", " + Spelling::arithmetic(type) + ", " +
+                     Spelling::arithmetic(kernel_.vars[left].type) + ", " +
+                     Spelling::arithmetic(kernel_.vars[right].type) + ">(" + team + ", " + memory + ", " + shape +
+                     ", " + printer_.spelling.identity(element[2].monoid, type) + ",\n" +
                      function({index(rows, left_text), index(depth, left_text)}, left_text,
                               Spelling::arithmetic(kernel_.vars[left].type)) +
                      ",\n" +
-                     of_columns({index(depth, right_text), parameter("int64_t", n, right_text),
-                                 parameter("auto", active_, right_text)},
+                     of_columns({"auto& " + printer_.name(right), index(depth, right_text),
+                                 parameter("int64_t", n, right_text), parameter("auto", active_, right_text)},
                                 right_text) +
                      ",\n" +
                      function({"auto& " + total_name, parameter("auto", printer_.name(left), step),

@@ -16,18 +16,19 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kChunk = 4096;        // iterations of an innermost loop that one work item takes
-constexpr int64_t kDeepChunk = 256;     // the same where each iteration has loops inside,
-constexpr int64_t kDeepestChunk = 64;   // or long ones that read no rows, of which more would be read at once
-constexpr int64_t kLineBytes = 64;      // where arrays lie the other way round, a tile has a line of the output,
-constexpr int64_t kTile = 256;          // so often; a wider one has too many rows for the nearest cache;
-constexpr int64_t kWideTile = 1024;     // and where each line is read once, a row of a page;
-constexpr int64_t kLongPart = 512;      // neighbours in the output, where its rows do not begin with lines
-constexpr int64_t kFewRows = 16;        // of the output, beside each other in tiles
-constexpr int64_t kMostChunks = 256;    // of a whole-array reduction
-constexpr int64_t kMostThreads = 64;    // that have memory of their own
-constexpr int64_t kTurns = 256;         // in which threads share uneven items
-constexpr int64_t kSerialBelow = 16384; // innermost iterations under which starting threads does not pay
+constexpr int64_t kChunk = 4096;         // iterations of an innermost loop that one work item takes
+constexpr int64_t kDeepChunk = 256;      // the same where each iteration has loops inside,
+constexpr int64_t kDeepestChunk = 64;    // or long ones that read no rows, of which more would be read at once
+constexpr int64_t kLineBytes = 64;       // where arrays lie the other way round, a tile has a line of the output,
+constexpr int64_t kTile = 256;           // so often; a wider one has too many rows for the nearest cache;
+constexpr int64_t kWideTile = 1024;      // and where each line is read once, a row of a page;
+constexpr int64_t kLongPart = 512;       // neighbours in the output, where its rows do not begin with lines
+constexpr int64_t kFewRows = 16;         // of the output, beside each other in tiles
+constexpr int64_t kMostChunks = 256;     // of a whole-array reduction
+constexpr int64_t kMostThreads = 64;     // that have memory of their own
+constexpr int64_t kTurns = 256;          // in which threads share uneven items
+constexpr int64_t kSerialBelow = 16384;  // innermost iterations under which starting threads does not pay,
+constexpr int64_t kSerialTiles = 131072; // and of those that tiles do in registers
 
 class OpenmpKernel {
 public:
@@ -43,10 +44,12 @@ public:
     printer_.lanes = &*lanes_;
   }
 
-  bool needs_workspace() const { return !buffers_.empty() || chunked(); }
+  bool needs_workspace() const {
+    return !buffers_.empty() || has(Phase::Kind::chunked) || has(Phase::Kind::contracted);
+  }
   // Has each thread memory of its own?
   bool has_team() const {
-    return std::ranges::any_of(buffers_, [](const Buffer &b) { return b.per_worker; });
+    return has(Phase::Kind::contracted) || std::ranges::any_of(buffers_, [](const Buffer &b) { return b.per_worker; });
   }
   const std::string &name() const { return name_; }
   const Names &names() const { return names_; }
@@ -67,6 +70,10 @@ public:
       for (VarId var : phase.partials)
         add("bytes", partials_name(var), std::to_string(kMostChunks),
             std::to_string(bytes_of(plan_.kernel.vars[var].type)));
+    for (const Panels &panels : panels_) {
+      add("bytes", panels.shared, panels.cut + ".right_bytes()", "1");
+      add("thread_bytes", panels.own, panels.cut + ".thread_bytes(" + (panels.several ? "true" : "false") + ")", "1");
+    }
     if (has_team()) {
       add("bytes", "threads", "1", "thread_bytes"); // the first thread's; those of others follow
       body += "most_threads = " + most_threads() + ";\n";
@@ -112,24 +119,13 @@ private:
   std::string most_threads() {
     std::string out;
     for (const std::vector<std::string> &counts : pieces_) {
-      const bool known = std::ranges::all_of(counts, [&](const std::string &count) { return is_of_sizes(count); });
+      const bool known = std::ranges::all_of(
+          counts, [&](const std::string &count) { return is_of_sizes(function_, plan_.kernel, count); });
       const std::string here =
           spelling().helper("workers_for") + "({" + (known ? join(counts, ", ") : std::to_string(kMostThreads)) + "})";
       out = out.empty() || out == here ? here : spelling().helper("larger") + "(" + out + ", " + here + ")";
     }
     return out.empty() ? "1" : out;
-  }
-
-  // Can it be told from the sizes of a call alone?
-  bool is_of_sizes(const std::string &count) const {
-    std::set<std::string> known = {"smaller", "larger", "floor_div", "ceil_div", "int64_t"};
-    for (const Argument &a : function_.arguments)
-      if (a.kind == Argument::Kind::size)
-        known.insert(a.name);
-    for (const Axis &axis : plan_.kernel.axes)
-      if (axis.derived)
-        known.insert(c_name(axis.name));
-    return std::ranges::includes(known, words_of(count));
   }
 
   // (void)N; for sizes that no buffer needs.
@@ -293,30 +289,34 @@ private:
     for (int i = 0; i < phase.split; ++i, node = &node->body.front())
       shared.push_back(node);
     const bool around = stream_outputs(phase.nodes.front());
-    const std::string panels = names_.claim("panels"), rounds = rounds_text(phase);
-    const std::string much = rounds.empty() ? "" : rounds + " > " + std::to_string(kSerialTiles) + ", ";
+    const std::string panels = names_.claim("panels"), own = names_.claim("own_panels"), rounds = rounds_text(phase);
+    const std::string much = rounds.empty() ? "true" : rounds + " > " + std::to_string(kSerialTiles);
+    pieces_.push_back({std::to_string(kMostThreads)});
     Lines &out = printer_.lines;
     out.add("char* const " + panels + " = workspace + space." + panels + ";");
-    out.add(spelling().helper("in_parallel") + "(" + much + "[&]() IN_SET {");
-    worker_pointers(phase);
+    out.add(spelling().helper("in_team") + "(" + much + ", threads, [&]() IN_SET {");
+    worker_pointers(phase, true);
+    out.add("char* const " + own + " = workspace + space.threads + " + spelling().helper("thread_number") +
+            "() * space.thread_bytes + space." + own + ";");
     CountedNest batches(shared, "batch", printer_, names_);
     std::string cut;
+    const auto contract = [&](const std::string &team) {
+      cut = printer_.lanes->contraction(phase, team, panels + ", " + own);
+    };
     if (shared.empty()) {
-      cut = printer_.lanes->contraction(phase, spelling().helper("all_threads") + "()", panels);
+      contract(spelling().helper("all_threads") + "()");
     } else {
       spelling().helper("Batches");
       const std::string mine = names_.claim("batches"), number = batches.number();
-      const std::string body = printer_.captured([&] {
-        printer_.inside_loops(shared, [&] { cut = printer_.lanes->contraction(phase, mine + ".team", panels); });
-      });
+      const std::string body =
+          printer_.captured([&] { printer_.inside_loops(shared, [&] { contract(mine + ".team"); }); });
       out.add("const Batches " + mine + " = batches_of(" + batches.count() + ", " + cut + ".alone);");
       out.add("for (int64_t " + number + " = " + mine + ".first; " + number + " < " + mine + ".end; ++" + number +
               ") {");
       out.append(batches.decoded(body) + body + "}\n");
     }
     end_threads(around);
-    panels_.push_back({panels, cut + ".bytes(" + spelling().helper("thread_count") + "(), " +
-                                   (shared.empty() ? "false" : "true") + ")"});
+    panels_.push_back({panels, own, cut, !shared.empty()});
   }
 
   Printer::Range open_parts(const PlanNode &loop, const LanePrinter::Part &part) {
@@ -625,6 +625,12 @@ private:
   std::vector<Buffer> buffers_;
   std::optional<LanePrinter> lanes_;
   std::map<VarId, int> uses_;
+  struct Panels {
+    std::string shared, own; // what their memory is called, that of all threads and that of each
+    std::string cut;
+    bool several = false;
+  };
+  std::vector<Panels> panels_;                   // of contractions
   std::vector<std::vector<std::string>> pieces_; // of each phase where threads have memory of their own
   std::string around_;                           // the flag for writing around the caches in the phase at hand
 };
