@@ -43,7 +43,6 @@ public:
   }
 
   bool needs_workspace() const { return !buffers_.empty() || chunked(); }
-  // Has each thread memory of its own?
   bool has_team() const {
     return std::ranges::any_of(buffers_, [](const Buffer &b) { return b.per_worker; });
   }
@@ -112,24 +111,13 @@ private:
   std::string most_threads() {
     std::string out;
     for (const std::vector<std::string> &counts : pieces_) {
-      const bool known = std::ranges::all_of(counts, [&](const std::string &count) { return is_of_sizes(count); });
+      const bool known = std::ranges::all_of(
+          counts, [&](const std::string &count) { return is_of_sizes(function_, plan_.kernel, count); });
       const std::string here =
           spelling().helper("workers_for") + "({" + (known ? join(counts, ", ") : std::to_string(kMostThreads)) + "})";
       out = out.empty() || out == here ? here : spelling().helper("larger") + "(" + out + ", " + here + ")";
     }
     return out.empty() ? "1" : out;
-  }
-
-  // Can it be told from the sizes of a call alone?
-  bool is_of_sizes(const std::string &count) const {
-    std::set<std::string> known = {"smaller", "larger", "floor_div", "ceil_div", "int64_t"};
-    for (const Argument &a : function_.arguments)
-      if (a.kind == Argument::Kind::size)
-        known.insert(a.name);
-    for (const Axis &axis : plan_.kernel.axes)
-      if (axis.derived)
-        known.insert(c_name(axis.name));
-    return std::ranges::includes(known, words_of(count));
   }
 
   // (void)N; for sizes that no buffer needs.
@@ -147,7 +135,6 @@ private:
            b.name + ");";
   }
 
-  // The buffers of each worker that the phase uses.
   std::vector<const Buffer *> worker_buffers(const Phase &phase) const {
     std::set<VarId> used;
     for (const PlanNode &root : phase.nodes)

@@ -1,6 +1,10 @@
 #include "emit/phase_work.h"
 
 #include <algorithm>
+#include <set>
+
+#include "emit/names.h"
+#include "emit/target_file.h"
 
 namespace kgen {
 namespace {
@@ -53,6 +57,17 @@ std::vector<std::string> rounds_of(const Plan &plan, const Phase &phase, Printer
     if ((axes - rows - plan.shares).contains(axis))
       out.push_back(printer.size(plan.kernel.axes[axis].size).text);
   return out;
+}
+
+bool is_of_sizes(const Function &function, const Kernel &kernel, const std::string &count) {
+  std::set<std::string> known = {"smaller", "larger", "floor_div", "ceil_div", "int64_t"};
+  for (const Argument &a : function.arguments)
+    if (a.kind == Argument::Kind::size)
+      known.insert(a.name);
+  for (const Axis &axis : kernel.axes)
+    if (axis.derived)
+      known.insert(c_name(axis.name));
+  return std::ranges::includes(known, words_of(count));
 }
 
 } // namespace kgen

@@ -4,11 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "emit/interface.h"
 #include "emit/printer.h"
 
 namespace kgen {
 
 // Sizes whose product is about the rounds of the phase's innermost loops. None: the rounds are not known before.
 std::vector<std::string> rounds_of(const Plan &plan, const Phase &phase, Printer &printer);
+
+// Can this count be told from the sizes of a call alone?
+bool is_of_sizes(const Function &function, const Kernel &kernel, const std::string &count);
 
 } // namespace kgen
