@@ -5,6 +5,10 @@
 #include "emit/target_file.h"
 
 #include <algorithm>
+#include <set>
+
+#include "emit/names.h"
+#include "emit/target_file.h"
 
 namespace kgen {
 namespace {
